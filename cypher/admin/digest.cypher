@@ -1,0 +1,39 @@
+// name: digest(workspace: STRING) read
+// The canonical content of a workspace, one line a node or relationship, without clocks, vectors and generation numbers.
+// Two databases that print the same lines hold the same index; hash them to compare.
+CALL () {
+  MATCH (d:Document {workspace: $workspace})
+  RETURN 'document ' + d.id + ' ' + d.content_hash AS line
+UNION ALL
+  MATCH (c:Chunk {workspace: $workspace})-[:FROM_DOCUMENT]->(d:Document)
+  RETURN 'chunk ' + c.id + ' ' + d.id + ' ' + c.index + ' ' + c.start + ' ' + c.end + ' ' + c.outcome + ' ' + c.context AS line
+UNION ALL
+  MATCH (a:Chunk {workspace: $workspace})-[:NEXT_CHUNK]->(b:Chunk)
+  RETURN 'next ' + a.id + ' ' + b.id AS line
+UNION ALL
+  MATCH (e:__Entity__ {workspace: $workspace})
+  RETURN 'entity ' + e.id + ' ' + e.name + ' | ' + e.type + ' | ' + e.description + ' | ' +
+         reduce(all = '', alias IN e.aliases | all + alias + ';') AS line
+UNION ALL
+  MATCH (e:__Entity__ {workspace: $workspace})-[m:FROM_CHUNK]->(c:Chunk)
+  RETURN 'mention ' + e.id + ' ' + c.id + ' ' + reduce(all = '', form IN m.as_written | all + form + ';') AS line
+UNION ALL
+  MATCH (f:Fact {workspace: $workspace})
+  RETURN 'fact ' + f.id + ' ' + f.subject + ' | ' + f.predicate + ' | ' + f.object + ' | ' + f.description + ' | ' +
+         toString(f.weight) AS line
+UNION ALL
+  MATCH (f:Fact {workspace: $workspace})-[s:STATED_IN]->(c:Chunk)
+  RETURN 'stated ' + f.id + ' ' + c.id + ' ' + s.predicate + ' | ' + s.quote AS line
+UNION ALL
+  MATCH (a:__Entity__ {workspace: $workspace})-[r:RELATED_TO]->(b:__Entity__)
+  RETURN 'related ' + a.id + ' ' + b.id + ' ' + r.type + ' ' + toString(r.weight) + ' ' + r.fact_count AS line
+UNION ALL
+  MATCH (s:IndexState {workspace: $workspace})
+  MATCH (e:__Entity__ {workspace: $workspace})-[:IN_COMMUNITY]->(c:__Community__ {generation: s.generation})
+  RETURN 'member ' + e.id + ' ' + c.id AS line
+UNION ALL
+  MATCH (s:IndexState {workspace: $workspace})
+  MATCH (r:CommunityReport)-[:REPORTS_ON]->(c:__Community__ {workspace: $workspace, generation: s.generation})
+  RETURN 'report ' + r.id + ' ' + c.id + ' ' + c.level + ' ' + r.title AS line
+}
+RETURN line ORDER BY line;

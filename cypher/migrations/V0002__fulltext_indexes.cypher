@@ -1,0 +1,7 @@
+// BM25 lists. The english analyzer stems and drops stop words; Han text is indexed character by character.
+CREATE FULLTEXT INDEX chunk_text IF NOT EXISTS FOR (n:Chunk) ON EACH [n.text, n.context]
+OPTIONS {indexConfig: {`fulltext.analyzer`: 'english'}};
+CREATE FULLTEXT INDEX entity_name IF NOT EXISTS FOR (n:__Entity__) ON EACH [n.name, n.aliases]
+OPTIONS {indexConfig: {`fulltext.analyzer`: 'english'}};
+CREATE FULLTEXT INDEX report_text IF NOT EXISTS FOR (n:CommunityReport) ON EACH [n.title, n.summary]
+OPTIONS {indexConfig: {`fulltext.analyzer`: 'english'}};

@@ -1,0 +1,66 @@
+// name: documents_by_id(workspace: STRING, ids: LIST<STRING>) read
+// Content hash of stored documents and which of their chunks still lack an extraction.
+MATCH (d:Document {workspace: $workspace}) WHERE d.id IN $ids
+RETURN d.id AS id, d.content_hash AS content_hash,
+       [(c:Chunk)-[:FROM_DOCUMENT]->(d) WHERE c.outcome IN ['pending', 'failed', 'truncated', 'refused'] | c.id] AS unfinished;
+
+// name: put_documents(workspace: STRING, rows: LIST<MAP>) write
+// Write documents with their chunks in order; chunks that are new await extraction and embedding.
+// A chunk that is still part of its document keeps what was extracted from it.
+UNWIND $rows AS row
+MERGE (d:Document {id: row.id})
+SET d.workspace = $workspace, d.uri = row.uri, d.title = row.title, d.content_hash = row.content_hash,
+    d.metadata = row.metadata
+WITH d, row
+CALL (d, row) {
+  MATCH (d)<-[:FROM_DOCUMENT]-(:Chunk)-[next:NEXT_CHUNK]->(:Chunk)
+  DELETE next
+}
+CALL (d, row) {
+  UNWIND row.chunks AS part
+  MERGE (c:Chunk {id: part.id})
+  ON CREATE SET c:Pending, c.workspace = $workspace, c.text = part.text, c.tokens = part.tokens, c.outcome = 'pending',
+                c.context = part.context
+  FOREACH (_ IN CASE WHEN c.context <> part.context THEN [1] ELSE [] END | SET c:Pending, c.context = part.context)
+  SET c.index = part.index, c.start = part.start, c.end = part.end, c.heading = part.heading
+  MERGE (c)-[:FROM_DOCUMENT]->(d)
+  WITH c ORDER BY c.index
+  WITH collect(c) AS ordered
+  UNWIND range(0, size(ordered) - 2) AS i
+  WITH ordered[i] AS here, ordered[i + 1] AS following
+  CREATE (here)-[:NEXT_CHUNK]->(following)
+};
+
+// name: vanished_chunks(workspace: STRING, document_id: STRING, chunk_ids: LIST<STRING>) read
+// Chunks of a document that are not among those named.
+MATCH (c:Chunk {workspace: $workspace})-[:FROM_DOCUMENT]->(:Document {id: $document_id})
+WHERE NOT c.id IN $chunk_ids
+RETURN c.id AS id;
+
+// name: documents_by_uri(workspace: STRING, uris: LIST<STRING>) read
+// Ids of the documents with these URIs.
+MATCH (d:Document {workspace: $workspace}) WHERE d.uri IN $uris
+RETURN d.id AS id, d.uri AS uri, [(c:Chunk)-[:FROM_DOCUMENT]->(d) | c.id] AS chunk_ids;
+
+// name: delete_chunks(workspace: STRING, chunk_ids: LIST<STRING>) write
+// Remove chunks with every report that could hold a word of them; what they stated or mentioned becomes stale.
+MATCH (c:Chunk {workspace: $workspace}) WHERE c.id IN $chunk_ids
+CALL (c) {
+  MATCH (c)<-[:FROM_CHUNK]-(e:__Entity__) SET e:Stale
+}
+CALL (c) {
+  MATCH (c)<-[:STATED_IN]-(f:Fact) SET f:Stale
+}
+CALL (c) {
+  MATCH (c)<-[:FROM_CHUNK]-(:__Entity__)-[:IN_COMMUNITY]->(:__Community__)-[:PARENT_COMMUNITY*0..12]->(:__Community__)
+        <-[:REPORTS_ON]-(report:CommunityReport)
+  WITH DISTINCT report
+  OPTIONAL MATCH (report)-[:HAS_FINDING]->(finding:Finding)
+  DETACH DELETE finding, report
+}
+DETACH DELETE c;
+
+// name: delete_documents(workspace: STRING, ids: LIST<STRING>) write
+// Remove documents whose chunks are gone.
+MATCH (d:Document {workspace: $workspace}) WHERE d.id IN $ids AND NOT (d)<-[:FROM_DOCUMENT]-()
+DETACH DELETE d;

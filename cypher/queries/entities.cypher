@@ -1,0 +1,139 @@
+// name: put_extractions(workspace: STRING, rows: LIST<MAP>) write
+// Write what was extracted from chunks: entities, their mentions, facts and where these are stated. Idempotent: what an
+// earlier extraction of the same chunk said is replaced.
+UNWIND $rows AS row
+MATCH (c:Chunk {id: row.chunk_id, workspace: $workspace})
+SET c.outcome = row.outcome, c.reason = row.reason, c.extractor = row.extractor
+WITH c, row
+CALL (c) {
+  MATCH (c)<-[m:FROM_CHUNK]-(e:__Entity__) SET e:Stale DELETE m
+}
+CALL (c) {
+  MATCH (c)<-[s:STATED_IN]-(f:Fact) SET f:Stale DELETE s
+}
+CALL (c, row) {
+  UNWIND row.mentions AS mention
+  MERGE (e:__Entity__ {id: mention.entity_id})
+  ON CREATE SET e.workspace = $workspace, e.name = mention.as_written[0], e.type = '', e.description = '', e.aliases = []
+  SET e:Stale
+  CREATE (e)-[:FROM_CHUNK {as_written: mention.as_written, type: mention.type, description: mention.description}]->(c)
+}
+CALL (c, row) {
+  UNWIND row.facts AS statement
+  MATCH (subject:__Entity__ {id: statement.subject_id})
+  MATCH (object:__Entity__ {id: statement.object_id})
+  MERGE (f:Fact {id: statement.fact_id})
+  ON CREATE SET f.workspace = $workspace, f.subject = statement.subject, f.predicate = statement.predicate,
+                f.object = statement.object, f.description = '', f.weight = 0.0
+  SET f:Stale
+  MERGE (f)-[:SUBJECT]->(subject)
+  MERGE (f)-[:OBJECT]->(object)
+  CREATE (f)-[:STATED_IN {quote: statement.quote, predicate: statement.predicate, description: statement.description,
+                          weight: statement.weight}]->(c)
+};
+
+// name: stale_facts(workspace: STRING, limit: INTEGER) read
+// Facts whose derived properties await rebuilding, each with all its statements.
+MATCH (f:Stale&Fact {workspace: $workspace})
+WITH f ORDER BY f.id LIMIT $limit
+RETURN f.id AS id,
+       COLLECT {
+         MATCH (f)-[s:STATED_IN]->(c:Chunk)-[:FROM_DOCUMENT]->(d:Document)
+         RETURN {predicate: s.predicate, description: s.description, weight: s.weight}
+         ORDER BY d.id, c.index, c.id
+       } AS statements;
+
+// name: stale_entities(workspace: STRING, limit: INTEGER) read
+// Entities whose derived properties await rebuilding, each with all its mentions.
+MATCH (e:Stale&__Entity__ {workspace: $workspace})
+WITH e ORDER BY e.id LIMIT $limit
+RETURN e.id AS id,
+       COLLECT {
+         MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)-[:FROM_DOCUMENT]->(d:Document)
+         RETURN {as_written: m.as_written, type: m.type, description: m.description}
+         ORDER BY d.id, c.index, c.id
+       } AS mentions;
+
+// name: drop_unsupported_facts(workspace: STRING, ids: LIST<STRING>) write
+// Remove facts that no chunk states any more; their entities become stale.
+MATCH (f:Fact {workspace: $workspace}) WHERE f.id IN $ids
+MATCH (f)-[:SUBJECT|OBJECT]->(e:__Entity__)
+SET e:Stale
+WITH DISTINCT f
+DETACH DELETE f;
+
+// name: rebuild_facts(workspace: STRING, rows: LIST<MAP>) write
+// Set the derived properties of facts; a fact whose text changed awaits a new embedding; its ends become stale.
+UNWIND $rows AS row
+MATCH (f:Fact {id: row.id, workspace: $workspace})
+MATCH (f)-[:SUBJECT]->(subject:__Entity__)
+MATCH (f)-[:OBJECT]->(object:__Entity__)
+SET subject:Stale, object:Stale, f.weight = row.weight, f.description = row.description, f.predicate = row.predicate;
+
+// name: drop_unmentioned_entities(workspace: STRING, ids: LIST<STRING>) write
+// Remove entities that no chunk mentions any more.
+MATCH (e:__Entity__ {workspace: $workspace}) WHERE e.id IN $ids
+DETACH DELETE e;
+
+// name: rebuild_entities(workspace: STRING, rows: LIST<MAP>) write
+// Set the derived properties of entities; one whose text changed awaits a new embedding.
+UNWIND $rows AS row
+MATCH (e:__Entity__ {id: row.id, workspace: $workspace})
+FOREACH (_ IN CASE WHEN e.embedding IS NULL OR e.name <> row.name OR e.description <> row.description
+                   THEN [1] ELSE [] END | SET e:Pending)
+SET e.name = row.name, e.type = row.type, e.description = row.description, e.aliases = row.aliases;
+
+// name: rebuild_relationships(workspace: STRING, ids: LIST<STRING>) write
+// Aggregate facts into one RELATED_TO per ordered pair of entities, for all pairs that start at the entities named, and
+// carry changed names into their facts. Ends the rebuilding of these entities.
+MATCH (e:__Entity__ {workspace: $workspace}) WHERE e.id IN $ids
+CALL (e) {
+  MATCH (e)-[old:RELATED_TO]->(o)
+  WHERE NOT EXISTS { (e)<-[:SUBJECT]-(:Fact)-[:OBJECT]->(o) }
+  DELETE old
+}
+CALL (e) {
+  MATCH (e)<-[:SUBJECT]-(f:Fact)-[:OBJECT]->(o:__Entity__)
+  WHERE o.id <> e.id
+  WITH e, o, f ORDER BY f.weight DESC, f.id
+  WITH e, o, collect(f.predicate)[0] AS type, sum(f.weight) AS weight, count(f) AS facts
+  MERGE (e)-[r:RELATED_TO]->(o)
+  ON CREATE SET r.workspace = $workspace
+  SET r.type = type, r.weight = weight, r.fact_count = facts
+}
+CALL (e) {
+  MATCH (e)<-[:SUBJECT]-(f:Fact)
+  FOREACH (_ IN CASE WHEN f.subject <> e.name OR f.embedding IS NULL THEN [1] ELSE [] END |
+           SET f:Pending, f.subject = e.name)
+}
+CALL (e) {
+  MATCH (e)<-[:OBJECT]-(f:Fact)
+  FOREACH (_ IN CASE WHEN f.object <> e.name OR f.embedding IS NULL THEN [1] ELSE [] END |
+           SET f:Pending, f.object = e.name)
+}
+REMOVE e:Stale;
+
+// name: fresh_facts(workspace: STRING, ids: LIST<STRING>) write
+// End the rebuilding of facts.
+MATCH (f:Fact {workspace: $workspace}) WHERE f.id IN $ids
+REMOVE f:Stale;
+
+// name: pending_embeddings(workspace: STRING, limit: INTEGER) read
+// Nodes that await an embedding, each with the text to embed.
+MATCH (n:Pending {workspace: $workspace})
+WITH n ORDER BY n.id LIMIT $limit
+RETURN n.id AS id,
+       CASE
+         WHEN n:Chunk THEN n.context + '\n' + n.text
+         WHEN n:__Entity__ THEN n.name + CASE n.description WHEN '' THEN '' ELSE ': ' + n.description END
+         WHEN n:Fact THEN n.subject + ' ' + n.predicate + ' ' + n.object
+         WHEN n:CommunityReport THEN n.title + '\n' + n.summary
+         WHEN n:Finding THEN n.summary + '\n' + n.explanation
+       END AS text;
+
+// name: put_embeddings(workspace: STRING, rows: LIST<MAP>) write
+// Store embeddings, checked by the caller for length, finiteness and norm, which the server would not complain about.
+UNWIND $rows AS row
+MATCH (n:Pending {id: row.id, workspace: $workspace})
+CALL db.create.setNodeVectorProperty(n, 'embedding', row.vector)
+REMOVE n:Pending;

@@ -1,0 +1,39 @@
+// name: take_lease(name: STRING, owner: STRING, ttl_s: INTEGER) write
+// Take the lease when it is free, expired (by the server's clock) or already ours; says who has it.
+MERGE (l:Lease {name: $name})
+ON CREATE SET l.owner = $owner, l.token = 0, l.expires_at = datetime() - duration('PT1S')
+SET l.locked = true
+REMOVE l.locked
+WITH l, (l.expires_at <= datetime() OR l.owner = $owner) AS free
+FOREACH (_ IN CASE WHEN free THEN [1] ELSE [] END |
+  SET l.token = l.token + CASE WHEN l.owner = $owner AND l.expires_at > datetime() THEN 0 ELSE 1 END,
+      l.owner = $owner, l.expires_at = datetime() + duration({seconds: $ttl_s}))
+RETURN free AS taken, l.owner AS owner, l.token AS token, toString(l.expires_at) AS expires_at;
+
+// name: release_lease(name: STRING, owner: STRING) write
+// Give the lease back if it is still ours.
+MATCH (l:Lease {name: $name, owner: $owner})
+SET l.expires_at = datetime() - duration('PT1S');
+
+// name: start_run(id: STRING, workspace: STRING, job: STRING, owner: STRING) write
+// Record the start of a job.
+MERGE (r:JobRun {id: $id})
+SET r.workspace = $workspace, r.job = $job, r.owner = $owner, r.state = 'running', r.started_at = datetime();
+
+// name: finish_run(id: STRING, state: STRING, result: STRING, error: STRING) write
+// Record the end of a job; `result` is JSON text.
+MATCH (r:JobRun {id: $id})
+SET r.state = $state, r.result = $result, r.error = $error, r.finished_at = datetime();
+
+// name: recent_runs(workspace: STRING, limit: INTEGER) read
+// The latest runs, newest first.
+MATCH (r:JobRun {workspace: $workspace})
+RETURN r.id AS id, r.job AS job, r.state AS state, toString(r.started_at) AS started_at,
+       toString(r.finished_at) AS finished_at, r.result AS result, r.error AS error
+ORDER BY r.started_at DESC, id LIMIT $limit;
+
+// name: outcome_counts(workspace: STRING) read
+// Chunks by what came of their extraction.
+MATCH (c:Chunk {workspace: $workspace})
+RETURN c.outcome AS outcome, count(*) AS chunks, collect(DISTINCT c.reason)[..3] AS reasons
+ORDER BY outcome;

@@ -1,0 +1,120 @@
+// name: local_lists(workspace: STRING, vector: LIST<FLOAT>, text: STRING, candidates: INTEGER, entities: INTEGER, facts: INTEGER) read
+// All first lists of the local channel in one round trip; a row is one hit of one list. A fact carries its two entities.
+CALL () {
+  CALL db.index.vector.queryNodes('chunk_embedding', $candidates, $vector) YIELD node, score
+  WHERE node.workspace = $workspace
+  RETURN 'chunk_dense' AS list, node.id AS id, score, [] AS entity_ids
+UNION ALL
+  WITH $text AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('chunk_text', text, {limit: $candidates}) YIELD node, score
+  WHERE node.workspace = $workspace
+  RETURN 'chunk_bm25' AS list, node.id AS id, score, [] AS entity_ids
+UNION ALL
+  CALL db.index.vector.queryNodes('entity_embedding', $candidates, $vector) YIELD node, score
+  WHERE node.workspace = $workspace
+  WITH node, score ORDER BY score DESC, node.id LIMIT $entities
+  RETURN 'entity_dense' AS list, node.id AS id, score, [] AS entity_ids
+UNION ALL
+  WITH $text AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('entity_name', text, {limit: $candidates}) YIELD node, score
+  WHERE node.workspace = $workspace
+  WITH node, score ORDER BY score DESC, node.id LIMIT $entities
+  RETURN 'entity_bm25' AS list, node.id AS id, score, [] AS entity_ids
+UNION ALL
+  CALL db.index.vector.queryNodes('fact_embedding', $candidates, $vector) YIELD node, score
+  WHERE node.workspace = $workspace
+  WITH node, score ORDER BY score DESC, node.id LIMIT $facts
+  RETURN 'fact_dense' AS list, node.id AS id, score,
+         COLLECT { MATCH (node)-[:SUBJECT]->(s) RETURN s.id } + COLLECT { MATCH (node)-[:OBJECT]->(o) RETURN o.id } AS entity_ids
+}
+RETURN list, id, score, entity_ids;
+
+// name: neighbourhood(workspace: STRING, seed_ids: LIST<STRING>, fanout: INTEGER, breadth: INTEGER) read
+// The bounded surroundings of seed entities: two hops over relationships, at most `fanout` per entity and `breadth`
+// entities per hop, heaviest first, and the chunks that mention any of them. Never an unbounded path.
+MATCH (s:__Entity__ {workspace: $workspace}) WHERE s.id IN $seed_ids
+WITH collect(s) AS seeds
+CALL (seeds) {
+  UNWIND seeds AS e
+  CALL (e) {
+    MATCH (e)-[r:RELATED_TO]-(n:__Entity__)
+    RETURN n, r.weight AS weight ORDER BY weight DESC, n.id LIMIT $fanout
+  }
+  WITH e, n, weight ORDER BY weight DESC, n.id
+  RETURN collect([e.id, n.id, weight]) AS first_edges, collect(DISTINCT n)[..$breadth] AS first
+}
+CALL (first) {
+  UNWIND first AS e
+  CALL (e) {
+    MATCH (e)-[r:RELATED_TO]-(n:__Entity__)
+    RETURN n, r.weight AS weight ORDER BY weight DESC, n.id LIMIT $fanout
+  }
+  WITH e, n, weight ORDER BY weight DESC, n.id
+  RETURN collect([e.id, n.id, weight]) AS second_edges, collect(DISTINCT n)[..$breadth] AS second
+}
+CALL (seeds, first, second) {
+  UNWIND seeds + first + second AS e
+  WITH DISTINCT e
+  CALL (e) {
+    MATCH (e)-[:FROM_CHUNK]->(c:Chunk)
+    RETURN c.id AS chunk_id ORDER BY chunk_id LIMIT $fanout
+  }
+  RETURN collect([e.id, chunk_id]) AS mentions
+}
+RETURN first_edges + second_edges AS edges, mentions,
+       [e IN seeds | [e.id, COUNT { (e)-[:FROM_CHUNK]->() }]] AS seed_mentions;
+
+// name: global_lists(workspace: STRING, vector: LIST<FLOAT>, text: STRING, candidates: INTEGER) read
+// All lists of the global channel in one round trip: reports of the live generation by vector and by words, and the
+// findings nearest to the question with their report and the chunks that they cite.
+MATCH (state:IndexState {workspace: $workspace})
+WITH state.generation AS generation
+CALL (generation) {
+  CALL db.index.vector.queryNodes('report_embedding', $candidates, $vector) YIELD node, score
+  WHERE EXISTS { (node)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: generation}) }
+  RETURN 'report_dense' AS list, node.id AS id, score, [] AS chunk_ids
+UNION ALL
+  WITH generation WHERE $text <> ''
+  CALL db.index.fulltext.queryNodes('report_text', $text, {limit: $candidates}) YIELD node, score
+  WHERE EXISTS { (node)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: generation}) }
+  RETURN 'report_bm25' AS list, node.id AS id, score, [] AS chunk_ids
+UNION ALL
+  CALL db.index.vector.queryNodes('finding_embedding', $candidates, $vector) YIELD node, score
+  MATCH (node)<-[:HAS_FINDING]-(report:CommunityReport)
+  WHERE EXISTS { (report)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: generation}) }
+  RETURN 'finding_dense' AS list, report.id AS id, score,
+         COLLECT { MATCH (node)-[:CITES]->(c:Chunk) RETURN c.id ORDER BY c.id } AS chunk_ids
+}
+RETURN list, id, score, chunk_ids;
+
+// name: chunk_evidence(workspace: STRING, ids: LIST<STRING>) read
+// Text and provenance of chunks.
+MATCH (c:Chunk {workspace: $workspace})-[:FROM_DOCUMENT]->(d:Document) WHERE c.id IN $ids
+RETURN c.id AS id, c.text AS text, c.index AS index, c.start AS start, c.end AS end, c.heading AS heading,
+       d.id AS document_id, d.uri AS document_uri, d.title AS document_title;
+
+// name: entity_evidence(workspace: STRING, ids: LIST<STRING>) read
+// Name, type, description and heaviest facts of entities.
+MATCH (e:__Entity__ {workspace: $workspace}) WHERE e.id IN $ids
+RETURN e.id AS id, e.name AS name, e.type AS type, e.description AS description, e.aliases AS aliases,
+       COLLECT {
+         MATCH (e)<-[:SUBJECT|OBJECT]-(f:Fact)
+         WITH DISTINCT f ORDER BY f.weight DESC, f.id LIMIT 5
+         RETURN f.subject + ' ' + f.predicate + ' ' + f.object
+       } AS facts,
+       COLLECT { MATCH (e)-[:FROM_CHUNK]->(c:Chunk) RETURN c.id ORDER BY c.id LIMIT 5 } AS chunk_ids;
+
+// name: report_evidence(workspace: STRING, ids: LIST<STRING>) read
+// Reports of the live generation with their community, findings and cited chunks.
+MATCH (state:IndexState {workspace: $workspace})
+MATCH (r:CommunityReport {workspace: $workspace})-[:REPORTS_ON]->(c:__Community__ {generation: state.generation})
+WHERE r.id IN $ids
+WITH r, min(c.id) AS community_id, min(c.level) AS level, max(c.size) AS size
+RETURN r.id AS id, r.title AS title, r.summary AS summary, r.rating AS rating, r.generator AS generator,
+       community_id, level, size,
+       COLLECT {
+         MATCH (r)-[:HAS_FINDING]->(f:Finding)
+         RETURN {number: f.number, summary: f.summary, explanation: f.explanation,
+                 chunk_ids: COLLECT { MATCH (f)-[:CITES]->(x:Chunk) RETURN x.id ORDER BY x.id }}
+         ORDER BY f.number
+       } AS findings;

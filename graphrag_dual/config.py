@@ -1,0 +1,149 @@
+"""All settings, each with its sentence.  The only place that reads the environment or a settings file.
+
+A value is taken from, in this order: the call or command line, the environment, ``graphrag_dual.toml`` in the working
+directory, the default below.  ``NEO4J_*`` and ``OPENAI_*`` keep the names that every tool of the field uses; the others
+are the field name in capitals behind ``GRAPHRAG_DUAL_``.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Self
+
+from pydantic import AliasChoices, Field, SecretStr, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+
+from graphrag_dual.errors import ConfigError
+
+__all__ = ["SETTINGS_FILE", "Settings"]
+
+SETTINGS_FILE = "graphrag_dual.toml"
+
+
+class Settings(BaseSettings):
+    """Everything that can be set.  Immutable; ``Settings.load(...)`` turns a bad value into a one-line ConfigError."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="GRAPHRAG_DUAL_",
+        toml_file=SETTINGS_FILE,
+        populate_by_name=True,
+        extra="forbid",
+        frozen=True,
+        env_ignore_empty=True,
+    )
+
+    neo4j_uri: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("neo4j_uri", "NEO4J_URI", "NEO4J_URL"),
+        description="Bolt address of your own server; unset means the local server of `graphrag-dual up`.",
+    )
+    neo4j_username: str = Field(
+        default="neo4j",
+        validation_alias=AliasChoices("neo4j_username", "NEO4J_USERNAME", "NEO4J_USER"),
+        description="Database user.",
+    )
+    neo4j_password: SecretStr | None = Field(
+        default=None,
+        validation_alias=AliasChoices("neo4j_password", "NEO4J_PASSWORD"),
+        description="Password of the database user.",
+    )
+    neo4j_database: str = Field(
+        default="neo4j",
+        validation_alias=AliasChoices("neo4j_database", "NEO4J_DATABASE"),
+        description="Database name; Community edition has one, `neo4j`.",
+    )
+    home: str = Field(
+        default="default",
+        pattern=r"^[a-z0-9][a-z0-9_-]{0,31}$",
+        description="Name of the local server home that `up`, `down` and `status` act on.",
+    )
+    workspace: str = Field(
+        default="default",
+        pattern=r"^[a-z0-9]{1,32}$",
+        description="Workspace (tenant) that documents, searches and jobs belong to.",
+    )
+
+    openai_api_key: SecretStr | None = Field(
+        default=None,
+        validation_alias=AliasChoices("openai_api_key", "OPENAI_API_KEY"),
+        description="Key of the OpenAI-compatible endpoint; a key or a base URL switches extraction, reports and "
+        "answers to the endpoint.",
+    )
+    openai_base_url: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("openai_base_url", "OPENAI_BASE_URL"),
+        description="Address of any OpenAI-compatible server (vLLM, Ollama, llama.cpp, DeepSeek, ...).",
+    )
+    chat_model: str = Field(default="gpt-4o-mini", description="Model for extraction, reports and answers.")
+    embedding_model: str = Field(
+        default="local:all-MiniLM-L6-v2",
+        description="`local:all-MiniLM-L6-v2` (English), `local:multilingual-e5-small` (needs the `multilingual` extra) "
+        "or `openai:NAME`, such as `openai:text-embedding-3-small`. Stored with the index; a change is refused.",
+    )
+    model_concurrency: int = Field(default=8, ge=1, le=256, description="Model calls in flight at once.")
+    model_timeout_s: float = Field(default=120.0, gt=0, description="Seconds before one model call counts as failed.")
+    model_attempts: int = Field(default=5, ge=1, le=20, description="Attempts per model call, the first included.")
+
+    extractor: str = Field(
+        default="auto",
+        description="`llm`, `spacy`, `recorded:FILE`, or `auto`: `llm` with an endpoint configured, else `spacy`.",
+    )
+    chunk_tokens: int = Field(
+        default=0, ge=0, le=8192, description="Tokens per chunk; 0 takes the embedder's window, at most 512."
+    )
+    max_failed_share: float = Field(
+        default=0.2, ge=0, le=1, description="Share of failed chunks above which a run counts as failed."
+    )
+
+    leiden_seed: int = Field(default=42, description="Random seed of Leiden.")
+    leiden_gamma: float = Field(default=1.0, gt=0, description="Resolution of Leiden; higher gives smaller communities.")
+
+    rrf_k: int = Field(default=60, ge=0, description="The constant of reciprocal rank fusion.")
+    candidates: int = Field(default=50, ge=1, le=1000, description="Items asked of each channel before fusion.")
+    channel_timeout_s: float = Field(default=10.0, gt=0, description="Seconds after which a channel is left out.")
+    strategy: str = Field(
+        default="adaptive",
+        pattern="^(adaptive|rrf)$",
+        description="`adaptive` weighs channels by the question's intent; `rrf` gives both 1.0.",
+    )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Put the settings file behind the environment."""
+        return init_settings, env_settings, TomlConfigSettingsSource(settings_cls)
+
+    @classmethod
+    def load(cls, **overrides: Any) -> Self:
+        """Read settings; ``overrides`` that are None are ignored.
+
+        Raises:
+            ConfigError: a value is malformed; the message names the setting, never its value.
+        """
+        try:
+            return cls(**{name: value for name, value in overrides.items() if value is not None})
+        except ValidationError as error:
+            first = error.errors()[0]
+            name = ".".join(str(part) for part in first["loc"]) or "settings"
+            raise ConfigError(
+                f"setting {name}: {first['msg']}",
+                hint=f"correct it in the environment or in {Path(SETTINGS_FILE)}; see `graphrag-dual init --help`",
+            ) from None
+        except ValueError as error:
+            raise ConfigError(f"{SETTINGS_FILE} is not valid TOML: {error}", hint="mend or delete the file") from None
+
+    @property
+    def has_endpoint(self) -> bool:
+        """Whether a language model endpoint is configured."""
+        return self.openai_api_key is not None or self.openai_base_url is not None

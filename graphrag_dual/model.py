@@ -1,0 +1,283 @@
+"""The nouns of the domain, in the order in which the data meets them.  None of them knows a database.
+
+    Document -> Chunk -> Extraction(Mention, Statement) -> Entity, Fact -> Community -> CommunityReport(Finding)
+    question -> Plan -> RankedList(Candidate) -> SearchHit -> Answer(Citation)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+__all__ = [
+    "Answer",
+    "Candidate",
+    "Channel",
+    "Chunk",
+    "Citation",
+    "Community",
+    "CommunityReport",
+    "Document",
+    "Entity",
+    "Extraction",
+    "Fact",
+    "Finding",
+    "Intent",
+    "Mention",
+    "MetadataValue",
+    "Outcome",
+    "Plan",
+    "ReportInput",
+    "SearchHit",
+    "SearchResult",
+    "SourceType",
+    "Statement",
+    "Usage",
+    "Vector",
+]
+
+Vector = Sequence[float]
+MetadataValue = str | int | float | bool
+Channel = Literal["local", "global"]
+SourceType = Literal["local_entity", "local_chunk", "global_community"]
+Outcome = Literal["done", "empty", "refused", "truncated", "failed"]
+Intent = Literal["local", "global", "mixed", "neutral"]
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One source text with its address (``uri``) and the hash of all that is indexed of it."""
+
+    id: str
+    uri: str
+    title: str
+    text: str
+    content_hash: str
+    metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A slice of a document, the unit of extraction and citation: ``document.text[start:end] == text``.
+
+    ``start`` and ``end`` count characters (code points); ``tokens`` counts tokens of the embedding model; ``heading`` is
+    the path of headings above the chunk, such as ``"Install > Linux"``, or ``""``.
+    """
+
+    id: str
+    document_id: str
+    index: int
+    text: str
+    start: int
+    end: int
+    tokens: int
+    heading: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """An entity as one chunk names it, before resolution."""
+
+    name: str
+    type: str = ""
+    description: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A relationship as one chunk states it, before resolution.  ``quote`` is a verbatim piece of the chunk or ``""``."""
+
+    subject: str
+    predicate: str
+    object: str
+    description: str = ""
+    weight: float = 1.0
+    quote: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Extraction:
+    """All that was extracted from one chunk.  ``rejected`` lists malformed records, each with its reason."""
+
+    chunk_id: str
+    outcome: Outcome
+    mentions: tuple[Mention, ...] = ()
+    statements: tuple[Statement, ...] = ()
+    rejected: tuple[str, ...] = ()
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A resolved thing.  ``description`` and ``aliases`` are derived from its surviving mentions."""
+
+    id: str
+    name: str
+    type: str = ""
+    description: str = ""
+    aliases: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A resolved relationship as stated: subject, predicate and object with the chunks that state it."""
+
+    id: str
+    subject_id: str
+    object_id: str
+    subject: str
+    predicate: str
+    object: str
+    description: str = ""
+    weight: float = 1.0
+    chunk_ids: tuple[str, ...] = ()
+
+    @property
+    def sentence(self) -> str:
+        """The fact as a short sentence, the form in which it is embedded and shown."""
+        return f"{self.subject} {self.predicate} {self.object}"
+
+
+@dataclass(frozen=True, slots=True)
+class Community:
+    """A group of entities at one level of the hierarchy; level 0 is the coarsest.
+
+    ``member_ids`` are all the entities at or below this community, sorted.
+    """
+
+    id: str
+    level: int
+    parent_id: str | None
+    member_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One numbered claim (1-based) of a report with the chunks and facts that support it."""
+
+    id: str
+    number: int
+    summary: str
+    explanation: str
+    chunk_ids: tuple[str, ...]
+    fact_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CommunityReport:
+    """The written account of one community.  ``rating`` is 0-10; ``generator`` says who wrote it."""
+
+    id: str
+    title: str
+    summary: str
+    rating: float
+    rating_explanation: str
+    findings: tuple[Finding, ...]
+    generator: str
+    input_hash: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReportInput:
+    """All that a report may be written from.  ``input_hash`` covers every word of it.
+
+    ``entities`` come heaviest first, with ``degrees`` by entity id; ``facts`` heaviest first; ``chunks`` maps chunk ids to
+    their texts and ``mentions`` maps chunk ids to the ids of the members that they mention.
+    """
+
+    community: Community
+    input_hash: str
+    entities: tuple[Entity, ...]
+    degrees: Mapping[str, float]
+    facts: tuple[Fact, ...]
+    chunks: Mapping[str, str]
+    mentions: Mapping[str, tuple[str, ...]]
+    documents: int
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One item of a channel's ranked list.  ``raw_score`` is kept to be shown; it is never compared across lists."""
+
+    doc_id: str
+    content: str
+    source_type: SourceType
+    raw_score: float
+    metadata: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a question asks for and what each channel's vote weighs."""
+
+    question: str
+    intent: Intent
+    weights: Mapping[Channel, float]
+    strategy: str
+    matched: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchHit:
+    """One fused result.  ``channel_evidence`` names each channel that found it with its 1-based rank there."""
+
+    doc_id: str
+    content: str
+    source_type: SourceType
+    rrf_score: float
+    channel_evidence: tuple[str, ...]
+    metadata: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """The fused hits, best first, the plan behind them and what went missing on the way (``notices``)."""
+
+    plan: Plan
+    hits: tuple[SearchHit, ...]
+    notices: tuple[str, ...] = ()
+    channel_s: Mapping[Channel, float] = field(default_factory=dict)
+    total_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Model calls and tokens spent."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+    def __add__(self, other: Usage) -> Usage:
+        return Usage(
+            self.calls + other.calls,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """``[number]`` in an answer: the evidence it stands for."""
+
+    number: int
+    doc_id: str
+    source_type: SourceType
+    content: str
+    document_uri: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A grounded answer.  Every ``[n]`` in ``text`` is in ``citations``; ``rejected_citations`` are those that were not.
+
+    ``generator`` is a model's name, or ``"extractive"`` where no model is configured and the text is quoted.
+    """
+
+    text: str
+    citations: tuple[Citation, ...]
+    generator: str
+    search: SearchResult
+    rejected_citations: tuple[int, ...] = ()
+    usage: Usage = Usage()

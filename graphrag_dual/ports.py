@@ -1,0 +1,168 @@
+"""The places where an implementation can be exchanged.  Protocols only; Neo4j is not behind one, on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from pydantic import BaseModel
+
+from graphrag_dual.model import (
+    Candidate,
+    Chunk,
+    CommunityReport,
+    Document,
+    Extraction,
+    ReportInput,
+    Usage,
+    Vector,
+)
+
+__all__ = [
+    "ChatModel",
+    "Embedder",
+    "Extractor",
+    "GlobalRetriever",
+    "Loader",
+    "LocalRetriever",
+    "Observer",
+    "ReportWriter",
+]
+
+Form = TypeVar("Form", bound=BaseModel)
+
+
+class ChatModel(Protocol):
+    """A language model.  One call is one attempt of the caller; retries happen inside, at this layer only."""
+
+    @property
+    def model_name(self) -> str:
+        """Name under which the model's work is recorded."""
+        ...
+
+    async def complete(self, *, system: str, user: str) -> tuple[str, Usage]:
+        """Answer in free text.
+
+        Raises:
+            ModelError: the endpoint failed after retries, or gave no usable text.
+        """
+        ...
+
+    async def complete_as(self, form: type[Form], *, system: str, user: str) -> tuple[Form, Usage]:
+        """Answer in the form of a pydantic model.
+
+        Raises:
+            ModelError: the endpoint failed after retries, or its answer does not fit ``form``.
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Release connections."""
+        ...
+
+
+class Embedder(Protocol):
+    """Text to vectors of one fixed length and unit norm."""
+
+    @property
+    def model_name(self) -> str:
+        """Name stored with the index; another name is another vector space."""
+        ...
+
+    @property
+    def dimensions(self) -> int:
+        """Length of every vector, 1 to 4096."""
+        ...
+
+    @property
+    def max_tokens(self) -> int:
+        """How many tokens of a text the model reads; the rest is cut."""
+        ...
+
+    def count_tokens(self, text: str) -> int:
+        """Tokens of ``text`` without special tokens."""
+        ...
+
+    async def embed_query(self, text: str) -> Vector:
+        """Vector of a question."""
+        ...
+
+    async def embed_batch(self, texts: Sequence[str]) -> list[Vector]:
+        """Vectors of passages, in the order of ``texts``."""
+        ...
+
+    async def aclose(self) -> None:
+        """Release connections and memory."""
+        ...
+
+
+class Loader(Protocol):
+    """One file format."""
+
+    suffixes: frozenset[str]
+
+    def load(self, path: Path, *, workspace: str, uri: str) -> Iterator[Document]:
+        """Read ``path`` into documents.
+
+        Raises:
+            InputError: the file is empty, unreadable or has no text.
+        """
+        ...
+
+
+class Extractor(Protocol):
+    """Finds mentions and statements in one chunk.
+
+    An extraction that fails is an ``Extraction`` with its outcome and reason, not an exception.
+    """
+
+    @property
+    def name(self) -> str:
+        """Name and version; part of what decides whether a chunk must be extracted again."""
+        ...
+
+    async def extract(self, chunk: Chunk, document: Document) -> tuple[Extraction, Usage]:
+        """Extract ``chunk`` of ``document``."""
+        ...
+
+
+class ReportWriter(Protocol):
+    """Writes the report of one community."""
+
+    @property
+    def generator(self) -> str:
+        """Stored with each report: ``extractive``, or model and prompt version."""
+        ...
+
+    async def write(self, source: ReportInput) -> tuple[CommunityReport, Usage]:
+        """Write the report of ``source``; every id it cites is one of the input's.
+
+        Raises:
+            ModelError: no usable report came back.
+        """
+        ...
+
+
+class LocalRetriever(Protocol):
+    """A source of entities and chunks that the fusion engine can take as its local channel."""
+
+    async def search_entities_and_chunks(self, query: str, limit: int) -> Sequence[Candidate]:
+        """Up to ``limit`` entities and chunks, best first."""
+        ...
+
+
+class GlobalRetriever(Protocol):
+    """A source of community reports that the fusion engine can take as its global channel."""
+
+    async def search_community_reports(self, query: str, limit: int) -> Sequence[Candidate]:
+        """Up to ``limit`` community reports, best first."""
+        ...
+
+
+class Observer(Protocol):
+    """Hears of progress.  ``total`` is None while it is unknown."""
+
+    def progress(self, stage: str, done: int, total: int | None) -> None:
+        """``done`` of ``total`` items of ``stage`` are finished."""
+        ...

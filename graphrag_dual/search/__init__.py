@@ -1,0 +1,21 @@
+"""Search: plan -> [local | global] -> ranked lists -> fuse -> pack -> answer."""
+
+from __future__ import annotations
+
+from graphrag_dual.search.answering import Answerer
+from graphrag_dual.search.dual import DualSearcher
+from graphrag_dual.search.evidence import pack
+from graphrag_dual.search.fusion import Fused, RankedList, reciprocal_rank_fusion
+from graphrag_dual.search.intent import plan
+from graphrag_dual.search.lucene import fulltext_query
+
+__all__ = [
+    "Answerer",
+    "DualSearcher",
+    "Fused",
+    "RankedList",
+    "fulltext_query",
+    "pack",
+    "plan",
+    "reciprocal_rank_fusion",
+]

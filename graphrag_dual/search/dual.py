@@ -1,0 +1,216 @@
+"""The fusion engine, usable alone: asks two channels at once and fuses what comes back.
+
+    question -> plan -> [local | global] -> ranked lists -> fuse -> hits
+
+A channel that fails or is late costs its hits, not the search; the result says so in ``notices``.
+"""
+
+from __future__ import annotations
+
+import logging
+import re
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import anyio
+
+from graphrag_dual.errors import GraphRagDualError, InputError
+from graphrag_dual.model import Candidate, Channel, Plan, SearchHit, SearchResult
+from graphrag_dual.ports import GlobalRetriever, LocalRetriever
+from graphrag_dual.search.fusion import Fused, RankedList, reciprocal_rank_fusion
+from graphrag_dual.search.intent import plan as plan_of
+
+__all__ = ["DualSearcher"]
+
+_log = logging.getLogger(__name__)
+
+_CHANNELS: tuple[Channel, ...] = ("local", "global")
+_USERINFO = re.compile(r"://[^/\s@]*@")
+_Ask = Callable[[str, int], Awaitable[Sequence[Candidate]]]
+
+
+@dataclass(slots=True)
+class _Outcome:
+    """What one channel gave: its candidates by id in order, or why there are none."""
+
+    candidates: Mapping[str, Candidate]
+    seconds: float = 0.0
+    problem: str = ""
+    error: Exception | None = None
+
+
+class DualSearcher:
+    """Searches a local and a global retriever concurrently and fuses their ranked lists by reciprocal rank."""
+
+    def __init__(
+        self,
+        local: LocalRetriever,
+        global_: GlobalRetriever,
+        *,
+        k: int = 60,
+        candidates: int = 50,
+        channel_timeout_s: float = 10.0,
+        strategy: str = "adaptive",
+    ) -> None:
+        """Take two retrievers.
+
+        ``k`` is the constant of the fusion, ``candidates`` the least number of items asked of each channel,
+        ``channel_timeout_s`` the seconds after which a channel is left out, ``strategy`` ``adaptive`` or ``rrf``.
+
+        Raises:
+            ValueError: ``k`` is negative, or ``candidates`` or ``channel_timeout_s`` is not positive.
+        """
+        if k < 0 or candidates < 1 or not channel_timeout_s > 0:
+            raise ValueError("k must be at least 0, candidates at least 1 and channel_timeout_s above 0")
+        self._ask: Mapping[Channel, _Ask] = {
+            "local": local.search_entities_and_chunks,
+            "global": global_.search_community_reports,
+        }
+        self._k = k
+        self._candidates = candidates
+        self._timeout_s = channel_timeout_s
+        self._strategy = strategy
+
+    async def search(
+        self,
+        question: str,
+        *,
+        limit: int = 10,
+        weights: Mapping[Channel, float] | None = None,
+        plan: Plan | None = None,
+    ) -> SearchResult:
+        """Find up to ``limit`` hits, best first.
+
+        ``plan`` takes the place of the one derived from the question, and ``weights`` that of the plan's weights,
+        channel by channel.  A channel of weight 0 is not asked.  Cancelling the call cancels both channels.
+
+        Raises:
+            InputError: the question is blank.
+            GraphRagDualError: no channel answered; the class is that of the local channel's error where it is ours.
+            ValueError: ``limit`` is below 1 or the weights are unfit.
+        """
+        if not question.strip():
+            raise InputError("the question is blank", hint="ask with at least one word")
+        if limit < 1:
+            raise ValueError(f"limit must be at least 1, not {limit}")
+        started = time.perf_counter()
+        chosen = _weighted(plan or plan_of(question, strategy=self._strategy), weights or {})
+        asked = [channel for channel in _CHANNELS if chosen.weights[channel] > 0]
+        outcomes = await self._ask_all(question, asked, max(self._candidates, limit))
+        _raise_if_all_failed(outcomes)
+        hits = self._fuse(chosen, outcomes)[:limit]
+        return SearchResult(
+            plan=chosen,
+            hits=tuple(hits),
+            notices=tuple(
+                f"{channel} channel left out: {outcomes[channel].problem}"
+                for channel in asked
+                if outcomes[channel].problem
+            ),
+            channel_s={channel: outcomes[channel].seconds for channel in asked},
+            total_s=time.perf_counter() - started,
+        )
+
+    async def _ask_all(self, question: str, asked: Sequence[Channel], wanted: int) -> dict[Channel, _Outcome]:
+        # In the channels' own order, whichever ends first.
+        outcomes = {channel: _Outcome({}, problem="gave no answer") for channel in asked}
+
+        async def ask(channel: Channel) -> None:
+            outcomes[channel] = await self._ask_one(channel, question, wanted)
+
+        async with anyio.create_task_group() as group:
+            for channel in asked:
+                group.start_soon(ask, channel)
+        return outcomes
+
+    async def _ask_one(self, channel: Channel, question: str, wanted: int) -> _Outcome:
+        started = time.perf_counter()
+        outcome = _Outcome({})
+        with anyio.move_on_after(self._timeout_s) as deadline:
+            try:
+                found = await self._ask[channel](question, wanted)
+                outcome = _Outcome(_by_id(found, wanted))
+            except (
+                Exception
+            ) as error:  # any failure of one channel is data: it is noted, and raised if no channel is left
+                outcome = _Outcome({}, problem=_one_line(error), error=error)
+        if deadline.cancelled_caught:
+            outcome = _Outcome({}, problem=f"TimeoutError: no answer within {self._timeout_s:g} s")
+        outcome.seconds = time.perf_counter() - started
+        if outcome.problem:
+            _log.warning("%s channel left out: %s", channel, type(outcome.error or TimeoutError()).__name__)
+        return outcome
+
+    def _fuse(self, plan: Plan, outcomes: Mapping[Channel, _Outcome]) -> list[SearchHit]:
+        ranked = [
+            RankedList(channel, plan.weights[channel], tuple(outcome.candidates))
+            for channel, outcome in outcomes.items()
+        ]
+        return [self._hit(fused, plan, outcomes) for fused in reciprocal_rank_fusion(ranked, k=self._k)]
+
+    def _hit(self, fused: Fused, plan: Plan, outcomes: Mapping[Channel, _Outcome]) -> SearchHit:
+        channels = [channel for channel in _CHANNELS if channel in fused.ranks]
+        found = {channel: outcomes[channel].candidates[fused.doc_id] for channel in channels}
+        best = min(channels, key=lambda channel: fused.ranks[channel])  # the first of equals is local
+        metadata: dict[str, object] = {}
+        for channel in reversed(channels):
+            metadata.update(found[channel].metadata)
+        metadata["raw_scores"] = {channel: found[channel].raw_score for channel in channels}
+        metadata["ranks"] = {channel: fused.ranks[channel] for channel in channels}
+        metadata["contributions"] = {
+            channel: round(plan.weights[channel] / (self._k + fused.ranks[channel]), 6) for channel in channels
+        }
+        return SearchHit(
+            doc_id=fused.doc_id,
+            content=next((one.content for one in found.values() if one.content.strip()), ""),
+            source_type=found[best].source_type,
+            rrf_score=round(fused.score, 6),
+            channel_evidence=tuple(f"{channel}(rank:{fused.ranks[channel]})" for channel in channels),
+            metadata=metadata,
+        )
+
+
+def _weighted(plan: Plan, weights: Mapping[Channel, float]) -> Plan:
+    """``plan`` with ``weights`` in place of its own.
+
+    Raises:
+        ValueError: a channel is unknown, a weight is negative or not finite, or no channel has a vote.
+    """
+    if unknown := sorted(set(weights) - set(_CHANNELS)):
+        raise ValueError(f"unknown channel {unknown[0]!r}; the channels are local and global")
+    merged: dict[Channel, float] = {
+        channel: weights.get(channel, plan.weights.get(channel, 1.0)) for channel in _CHANNELS
+    }
+    reciprocal_rank_fusion([RankedList(channel, weight, ()) for channel, weight in merged.items()])
+    if not any(merged.values()):
+        raise ValueError("at least one channel needs a weight above 0")
+    return replace(plan, weights=merged)
+
+
+def _by_id(found: Sequence[Candidate], wanted: int) -> dict[str, Candidate]:
+    """Candidates by id, the best of each; own copies, so that a malformed item fails its channel and not the fusion."""
+    candidates: dict[str, Candidate] = {}
+    for item in found[:wanted]:
+        candidate = Candidate(item.doc_id, item.content, item.source_type, item.raw_score, dict(item.metadata))
+        candidates.setdefault(candidate.doc_id, candidate)
+    return candidates
+
+
+def _one_line(error: Exception) -> str:
+    """Class and message, short and without the user part of an address."""
+    text = error.what if isinstance(error, GraphRagDualError) else " ".join(str(error).split())
+    return _USERINFO.sub("://", f"{type(error).__name__}: {text}" if text else type(error).__name__)[:300]
+
+
+def _raise_if_all_failed(outcomes: Mapping[Channel, _Outcome]) -> None:
+    if not all(outcome.problem for outcome in outcomes.values()):
+        return
+    first = next(iter(outcomes.values())).error
+    ours = first if isinstance(first, GraphRagDualError) else None
+    which = "both channels" if len(outcomes) > 1 else f"the {next(iter(outcomes))} channel"
+    reasons = "; ".join(f"{channel}: {outcome.problem}" for channel, outcome in outcomes.items())
+    raise (type(ours) if ours else GraphRagDualError)(
+        f"{which} failed: {reasons}",
+        hint=(ours.hint if ours and ours.hint else "check that Neo4j is running and that documents were ingested"),
+    ) from first

@@ -1,0 +1,107 @@
+"""The global channel: community reports of the live generation, and the chunks that their findings cite.
+
+One round trip finds reports by meaning and by words and the findings nearest to the question; a second brings the texts.
+A chunk that the local channel ranks and a matching finding cites is one piece of evidence with two votes: that is what
+makes agreement between the channels count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from graphrag_dual.model import Candidate
+from graphrag_dual.search.fusion import Fused, RankedList, reciprocal_rank_fusion
+from graphrag_dual.search.lucene import fulltext_query
+from graphrag_dual.search.question import QuestionEncoder
+from graphrag_dual.store.database import Database
+
+__all__ = ["GlobalChannel"]
+
+_LIST_WEIGHTS: Mapping[str, float] = {"dense": 1.0, "bm25": 1.2, "findings": 1.0}
+
+_Row = dict[str, Any]
+
+
+class GlobalChannel:
+    """Ranks the community reports of one workspace; a ``GlobalRetriever``."""
+
+    def __init__(self, database: Database, questions: QuestionEncoder, *, workspace: str, k: int = 60) -> None:
+        self._database = database
+        self._questions = questions
+        self._workspace = workspace
+        self._k = k
+
+    async def search_community_reports(self, query: str, limit: int) -> list[Candidate]:
+        """Up to ``limit`` reports and up to ``limit`` chunks that their nearest findings cite, best first.
+
+        Empty before the first communities are built.
+
+        Raises:
+            DatabaseError: the server failed.
+            ModelError: the question could not be embedded.
+        """
+        vector = await self._questions.vector(query)
+        rows = await self._database.read(
+            "global_lists",
+            workspace=self._workspace,
+            vector=vector,
+            text=fulltext_query(query),
+            candidates=max(50, limit),
+        )
+        rows.sort(key=lambda row: (-row["score"], row["id"]))
+        lists = {
+            name: tuple(row["id"] for row in rows if row["list"] == source)
+            for name, source in (("dense", "report_dense"), ("bm25", "report_bm25"), ("findings", "finding_dense"))
+        }
+        ranked = [RankedList(name, _LIST_WEIGHTS[name], ids) for name, ids in lists.items()]
+        reports = reciprocal_rank_fusion(ranked, k=self._k)[:limit]
+        cited = tuple(chunk_id for row in rows for chunk_id in row["chunk_ids"])
+        chunks = reciprocal_rank_fusion([RankedList("cited", 1.0, cited)], k=self._k)[:limit]
+        candidates = await self._report_candidates(reports) + await self._chunk_candidates(chunks)
+        return sorted(candidates, key=lambda candidate: (-candidate.raw_score, candidate.doc_id))
+
+    async def _report_candidates(self, ranked: Sequence[Fused]) -> list[Candidate]:
+        rows = await self._database.read(
+            "report_evidence", workspace=self._workspace, ids=[fused.doc_id for fused in ranked]
+        )
+        known = {row["id"]: row for row in rows}
+        return [
+            Candidate(
+                fused.doc_id,
+                _report_text(known[fused.doc_id]),
+                "global_community",
+                fused.score,
+                _report_metadata(fused, known[fused.doc_id]),
+            )
+            for fused in ranked
+            if fused.doc_id in known
+        ]
+
+    async def _chunk_candidates(self, ranked: Sequence[Fused]) -> list[Candidate]:
+        rows = await self._database.read(
+            "chunk_evidence", workspace=self._workspace, ids=[fused.doc_id for fused in ranked]
+        )
+        known = {row["id"]: row for row in rows}
+        return [
+            Candidate(
+                fused.doc_id,
+                known[fused.doc_id]["text"],
+                "local_chunk",
+                fused.score,
+                {key: value for key, value in known[fused.doc_id].items() if key not in ("id", "text")},
+            )
+            for fused in ranked
+            if fused.doc_id in known
+        ]
+
+
+def _report_text(row: _Row) -> str:
+    findings = [f"{finding['number']}. {finding['summary']}" for finding in row["findings"]]
+    return "\n".join([row["title"], row["summary"], *findings])
+
+
+def _report_metadata(fused: Fused, row: _Row) -> dict[str, object]:
+    cited = dict.fromkeys(chunk_id for finding in row["findings"] for chunk_id in finding["chunk_ids"])
+    head = {key: row[key] for key in ("title", "rating", "generator", "community_id", "level", "size")}
+    return {**head, "cited_chunk_ids": list(cited), "lists": dict(fused.ranks)}

@@ -1,0 +1,144 @@
+"""Communities and reports in generations: a new one is built beside the live one and made live by one write."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+
+from graphrag_dual.batching import grouped
+from graphrag_dual.model import Community, CommunityReport, Entity, Fact
+from graphrag_dual.store.database import Database, Row
+
+__all__ = [
+    "LiveCommunity",
+    "ReportMaterial",
+    "attach_reports",
+    "find_reports",
+    "live_communities",
+    "make_live",
+    "put_generation",
+    "put_reports",
+    "report_materials",
+]
+
+_ROWS_PER_WRITE = 1000
+# What one report may be written from; heaviest first.  Wide enough that a report's budget cuts first.
+_MAX_ENTITIES = 200
+_MAX_FACTS = 300
+_MAX_CHUNKS = 100
+
+
+@dataclass(frozen=True, slots=True)
+class LiveCommunity:
+    """A community of the live generation with the head of its report, if it has one."""
+
+    id: str
+    level: int
+    size: int
+    report_id: str | None
+    title: str | None
+    rating: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReportMaterial:
+    """What the graph holds for the report of one community."""
+
+    entities: tuple[Entity, ...]
+    degrees: Mapping[str, float]
+    facts: tuple[Fact, ...]
+    chunks: Mapping[str, str]
+    mentions: Mapping[str, tuple[str, ...]]
+    documents: int
+
+
+async def live_communities(database: Database, workspace: str) -> list[LiveCommunity]:
+    """Communities of the live generation, coarsest and largest first."""
+    return [LiveCommunity(**row) for row in await database.read("live_communities", workspace=workspace)]
+
+
+async def put_generation(
+    database: Database,
+    workspace: str,
+    generation: int,
+    communities: Sequence[Community],
+    leaf_of: Mapping[str, str],
+) -> None:
+    """Write the communities of a generation that nobody reads yet; ``leaf_of`` maps entities to finest communities."""
+    rows: list[Row] = [
+        {"id": community.id, "level": community.level, "size": len(community.member_ids), "parent_id": community.parent_id}
+        for community in sorted(communities, key=lambda community: (community.level, community.id))
+    ]
+    for group in grouped(rows, limit=_ROWS_PER_WRITE):
+        await database.write("put_communities", workspace=workspace, generation=generation, rows=group)
+    members: list[Row] = [{"entity_id": entity, "community_id": leaf} for entity, leaf in sorted(leaf_of.items())]
+    for group in grouped(members, limit=_ROWS_PER_WRITE):
+        await database.write("put_memberships", workspace=workspace, generation=generation, rows=group)
+
+
+async def report_materials(
+    database: Database, workspace: str, communities: Sequence[Community]
+) -> dict[str, ReportMaterial]:
+    """What each community's report may be written from, by community id."""
+    rows = await database.read(
+        "report_inputs",
+        workspace=workspace,
+        rows=[{"id": community.id, "member_ids": list(community.member_ids)} for community in communities],
+        max_entities=_MAX_ENTITIES,
+        max_facts=_MAX_FACTS,
+        max_chunks=_MAX_CHUNKS,
+    )
+    return {row["id"]: _material(row) for row in rows}
+
+
+def _material(row: Row) -> ReportMaterial:
+    return ReportMaterial(
+        entities=tuple(Entity(e["id"], e["name"], e["type"], e["description"]) for e in row["entities"]),
+        degrees={e["id"]: e["degree"] for e in row["entities"]},
+        facts=tuple(Fact(**{**fact, "chunk_ids": tuple(fact["chunk_ids"])}) for fact in row["facts"]),
+        chunks={chunk["id"]: chunk["text"] for chunk in row["chunks"]},
+        mentions={chunk["id"]: tuple(sorted(chunk["mentioned"])) for chunk in row["chunks"]},
+        documents=row["documents"],
+    )
+
+
+async def find_reports(database: Database, workspace: str, ids: Sequence[str]) -> set[str]:
+    """Ids among ``ids`` for which a report is stored."""
+    return {row["id"] for row in await database.read("reports_by_id", workspace=workspace, ids=list(ids))}
+
+
+async def put_reports(database: Database, workspace: str, reports: Sequence[CommunityReport]) -> None:
+    """Write reports with findings and citations; they await their embeddings."""
+    rows = [_report_row(report) for report in reports]
+    for group in grouped(rows, limit=_ROWS_PER_WRITE // 10):
+        await database.write("put_reports", workspace=workspace, rows=group)
+
+
+def _report_row(report: CommunityReport) -> Row:
+    row = asdict(report)
+    for finding in row["findings"]:
+        finding["chunk_ids"] = list(finding["chunk_ids"])
+        finding["fact_ids"] = list(finding["fact_ids"])
+    row["findings"] = list(row["findings"])
+    return row
+
+
+async def attach_reports(
+    database: Database, workspace: str, generation: int, report_of: Mapping[str, str]
+) -> None:
+    """Join stored reports to communities of a generation; ``report_of`` maps community ids to report ids."""
+    rows: list[Row] = [{"community_id": community, "report_id": report} for community, report in sorted(report_of.items())]
+    for group in grouped(rows, limit=_ROWS_PER_WRITE):
+        await database.write("attach_reports", workspace=workspace, generation=generation, rows=group)
+
+
+async def make_live(database: Database, workspace: str, generation: int) -> None:
+    """Make ``generation`` the live one, then remove every other and the reports that nothing uses."""
+    await database.write("switch_generation", workspace=workspace, generation=generation)
+    await collect_garbage(database, workspace, generation)
+
+
+async def collect_garbage(database: Database, workspace: str, generation: int) -> None:
+    """Remove communities of every generation but ``generation``, and reports that no community has."""
+    await database.write("drop_generations", workspace=workspace, keep=generation)
+    await database.write("drop_unused_reports", workspace=workspace)

@@ -1,0 +1,215 @@
+"""The connection to Neo4j: managed transactions over named queries, errors in the words of the user."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Self
+
+import neo4j
+from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction
+from neo4j.exceptions import (
+    AuthError,
+    ClientError,
+    ConfigurationError,
+    DriverError,
+    Neo4jError,
+    ServiceUnavailable,
+    SessionExpired,
+)
+from pydantic import SecretStr
+
+from graphrag_dual.errors import DatabaseError, GdsMissing
+from graphrag_dual.store.query_book import Query, QueryBook, cypher_folder
+
+__all__ = ["Database", "ServerInfo", "admin_book", "query_book"]
+
+Row = dict[str, Any]
+_MINIMUM = (5, 26)
+
+
+@cache
+def query_book() -> QueryBook:
+    """The queries of the library."""
+    return QueryBook(cypher_folder() / "queries")
+
+
+@cache
+def admin_book() -> QueryBook:
+    """The statements of the DBA."""
+    return QueryBook(cypher_folder() / "admin")
+
+
+@dataclass(frozen=True, slots=True)
+class ServerInfo:
+    """What runs on the other end."""
+
+    neo4j_version: str
+    edition: str
+    gds_version: str | None
+
+    def require_gds(self) -> None:
+        """Raise GdsMissing unless Graph Data Science is there."""
+        if self.gds_version is None:
+            raise GdsMissing(
+                f"Neo4j {self.neo4j_version} has no Graph Data Science procedures (gds.leiden.stream)",
+                hint="install the GDS plugin and allow gds.* on the server, or use `graphrag-dual up`; "
+                "documents stay searchable without communities",
+            )
+
+
+class Database:
+    """One database on one server.  Use from one event loop only; close with ``aclose``.
+
+    ``writes`` counts the changes that the server reported (nodes, relationships, labels and properties) since opening.
+    """
+
+    def __init__(self, driver: AsyncDriver, *, uri: str, database: str) -> None:
+        self._driver = driver
+        self.uri = uri
+        self.database = database
+        self.writes = 0
+
+    @classmethod
+    async def open(cls, *, uri: str, username: str, password: SecretStr, database: str) -> Self:
+        """Connect and check the server.
+
+        Raises:
+            DatabaseError: unreachable, wrong credentials, unknown database or a server older than 5.26.
+        """
+        async with _translated(uri, database):
+            driver = AsyncGraphDatabase.driver(
+                uri,
+                auth=(username, password.get_secret_value()),
+                connection_timeout=10.0,
+                connection_acquisition_timeout=30.0,
+                max_transaction_retry_time=30.0,
+                notifications_min_severity="OFF",
+                user_agent="graphrag-dual",
+            )
+        self = cls(driver, uri=uri, database=database)
+        try:
+            async with _translated(uri, database):
+                await driver.verify_connectivity(database=database)
+        except BaseException:
+            await driver.close()
+            raise
+        return self
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._driver.close()
+
+    async def read(self, name: str, /, **arguments: object) -> list[Row]:
+        """Run a named read query."""
+        query = query_book()[name]
+        if query.mode != "read":
+            raise TypeError(f"{name} is a {query.mode} query")
+        return await self.run(query, arguments)
+
+    async def write(self, name: str, /, **arguments: object) -> list[Row]:
+        """Run a named write query in a managed transaction, retried by the driver on transient errors."""
+        query = query_book()[name]
+        if query.mode == "read":
+            raise TypeError(f"{name} is a read query")
+        return await self.run(query, arguments)
+
+    async def admin(self, name: str, /, **arguments: object) -> list[Row]:
+        """Run a statement of the DBA."""
+        return await self.run(admin_book()[name], arguments)
+
+    async def run(self, query: Query, arguments: Mapping[str, object]) -> list[Row]:
+        """Run ``query`` in the way that its mode asks for."""
+        query.check(arguments)
+        async with _translated(self.uri, self.database), self._driver.session(database=self.database) as session:
+            if query.mode == "auto":
+                result = await session.run(query.text, dict(arguments))
+                rows = [record.data() async for record in result]
+                self._count(await result.consume())
+                return rows
+            execute = session.execute_read if query.mode == "read" else session.execute_write
+            rows, summary = await execute(_run_in_transaction, query, arguments)
+            self._count(summary)
+            return rows
+
+    async def schema(self, text: Query) -> None:
+        """Run one schema statement."""
+        await self.run(text, {})
+
+    async def explain(self, query: Query, arguments: Mapping[str, object]) -> neo4j.ResultSummary:
+        """Plan ``query`` without running it."""
+        query.check(arguments)
+        async with _translated(self.uri, self.database), self._driver.session(database=self.database) as session:
+            result = await session.run("EXPLAIN " + query.text, dict(arguments))
+            return await result.consume()
+
+    async def server_info(self) -> ServerInfo:
+        """Versions, edition and capabilities.
+
+        Raises:
+            DatabaseError: the server is older than 5.26.
+        """
+        components = await self.read("server_components")
+        kernel = next(row for row in components if row["name"] == "Neo4j Kernel")
+        version = str(kernel["versions"][0])
+        numbers = tuple(int(part) for part in re.findall(r"\d+", version)[:2])
+        if numbers < _MINIMUM:
+            raise DatabaseError(f"Neo4j {version} at {self.uri} is too old", hint="use Neo4j 5.26 LTS or newer")
+        gds: str | None = None
+        if {row["name"] for row in await self.read("gds_procedures")} >= {"gds.leiden.stream", "gds.version"}:
+            gds = str((await self.read("gds_version"))[0]["version"])
+        return ServerInfo(version, str(kernel["edition"]), gds)
+
+    def _count(self, summary: neo4j.ResultSummary) -> None:
+        counters = summary.counters
+        self.writes += (
+            counters.nodes_created
+            + counters.nodes_deleted
+            + counters.relationships_created
+            + counters.relationships_deleted
+            + counters.properties_set
+            + counters.labels_added
+            + counters.labels_removed
+        )
+
+
+async def _run_in_transaction(
+    transaction: AsyncManagedTransaction, query: Query, arguments: Mapping[str, object]
+) -> tuple[list[Row], neo4j.ResultSummary]:
+    result = await transaction.run(query.text, dict(arguments))
+    rows = [record.data() async for record in result]
+    return rows, await result.consume()
+
+
+@asynccontextmanager
+async def _translated(uri: str, database: str) -> AsyncIterator[None]:
+    """Turn the driver's exceptions into one line with the next step; cancellation passes."""
+    try:
+        yield
+    except AuthError as error:
+        raise DatabaseError(
+            f"Neo4j at {uri} refused the credentials ({error.code or 'unauthorized'})",
+            hint="check NEO4J_USERNAME and NEO4J_PASSWORD",
+        ) from error
+    except (ServiceUnavailable, SessionExpired, OSError) as error:
+        raise DatabaseError(
+            f"Neo4j at {uri} is unreachable ({type(error).__name__}: {error})",
+            hint="start it with `graphrag-dual up`, or correct NEO4J_URI (bolt://host:7687)",
+        ) from error
+    except (ConfigurationError, ValueError) as error:
+        raise DatabaseError(f"cannot connect to {uri}: {error}", hint="use a URI such as bolt://host:7687") from error
+    except ClientError as error:
+        if error.code and error.code.endswith("DatabaseNotFound"):
+            raise DatabaseError(
+                f"database {database!r} does not exist at {uri}",
+                hint="set NEO4J_DATABASE; Community edition has one database, `neo4j`",
+            ) from error
+        raise DatabaseError(f"Neo4j refused: {error.code}: {error.message}") from error
+    except (Neo4jError, DriverError) as error:
+        raise DatabaseError(f"Neo4j failed: {error}", hint="run the command again; every write is idempotent") from error
+    except asyncio.TimeoutError as error:
+        raise DatabaseError(f"Neo4j at {uri} did not answer in time", hint="check the server's load") from error

@@ -1,0 +1,115 @@
+"""Documents, chunks and what was extracted from them: idempotent batches, in an order that a crash cannot spoil.
+
+What is not yet finished is marked in the graph itself.  A chunk's ``outcome`` is ``pending`` until it is extracted, the
+label ``Stale`` marks entities and facts whose derived properties await rebuilding, ``Pending`` marks nodes that await an
+embedding.  Each step removes its mark in the transaction that does its work, so that the next run finds what is left.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+
+from graphrag_dual.batching import grouped
+from graphrag_dual.model import Chunk, Document, Extraction
+from graphrag_dual.store.database import Database, Row
+
+__all__ = [
+    "StoredDocument",
+    "delete_documents",
+    "find_documents",
+    "put_document_batch",
+    "put_extraction_batch",
+    "resolve_uris",
+]
+
+_CHUNKS_PER_WRITE = 1000
+_RECORDS_PER_WRITE = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class StoredDocument:
+    """What the graph knows of a document; ``unfinished`` are its chunks that still lack an extraction."""
+
+    id: str
+    content_hash: str
+    unfinished: frozenset[str]
+
+
+async def find_documents(database: Database, workspace: str, ids: Sequence[str]) -> dict[str, StoredDocument]:
+    """Stored documents among ``ids``, by id."""
+    rows = await database.read("documents_by_id", workspace=workspace, ids=list(ids))
+    return {row["id"]: StoredDocument(row["id"], row["content_hash"], frozenset(row["unfinished"])) for row in rows}
+
+
+async def put_document_batch(
+    database: Database, workspace: str, batch: Sequence[tuple[Document, Sequence[Chunk]]], *, known: Iterable[str]
+) -> None:
+    """Write documents with their chunks; chunks that a known document no longer has go, with all that only they support."""
+    changed = set(known)
+    for document, chunks in batch:
+        if document.id in changed:
+            await _drop_vanished(database, workspace, document, chunks)
+    for group in grouped(batch, size=lambda item: len(item[1]), limit=_CHUNKS_PER_WRITE):
+        await database.write("put_documents", workspace=workspace, rows=[_document_row(*item) for item in group])
+
+
+async def _drop_vanished(database: Database, workspace: str, document: Document, chunks: Sequence[Chunk]) -> None:
+    rows = await database.read(
+        "vanished_chunks", workspace=workspace, document_id=document.id, chunk_ids=[chunk.id for chunk in chunks]
+    )
+    await _delete_chunks(database, workspace, [row["id"] for row in rows])
+
+
+async def _delete_chunks(database: Database, workspace: str, chunk_ids: Sequence[str]) -> None:
+    for group in grouped(chunk_ids, limit=_CHUNKS_PER_WRITE):
+        await database.write("delete_chunks", workspace=workspace, chunk_ids=group)
+
+
+def _document_row(document: Document, chunks: Sequence[Chunk]) -> Row:
+    return {
+        "id": document.id,
+        "uri": document.uri,
+        "title": document.title,
+        "content_hash": document.content_hash,
+        "metadata": json.dumps(dict(document.metadata), ensure_ascii=False, sort_keys=True),
+        "chunks": [asdict(chunk) | {"context": _context(document, chunk)} for chunk in chunks],
+    }
+
+
+def _context(document: Document, chunk: Chunk) -> str:
+    """Title and headings above a chunk: searched and embedded with it, never part of its text."""
+    return " > ".join(dict.fromkeys(part for part in (document.title, chunk.heading) if part))
+
+
+async def resolve_uris(database: Database, workspace: str, uris: Sequence[str]) -> dict[str, Row]:
+    """Ids and chunk ids of the documents with these URIs, by URI."""
+    rows = await database.read("documents_by_uri", workspace=workspace, uris=list(uris))
+    return {row["uri"]: row for row in rows}
+
+
+async def delete_documents(database: Database, workspace: str, rows: Iterable[Row]) -> None:
+    """Delete documents as ``resolve_uris`` gave them, with all that only they support."""
+    for row in rows:
+        await _delete_chunks(database, workspace, row["chunk_ids"])
+        await database.write("delete_documents", workspace=workspace, ids=[row["id"]])
+
+
+async def put_extraction_batch(
+    database: Database, workspace: str, batch: Sequence[tuple[Extraction, Sequence[Row], Sequence[Row]]], *, extractor: str
+) -> None:
+    """Write what was extracted: for each chunk its outcome, its mention rows and its statement rows."""
+    for group in grouped(batch, size=lambda item: len(item[1]) + len(item[2]), limit=_RECORDS_PER_WRITE):
+        rows = [
+            {
+                "chunk_id": extraction.chunk_id,
+                "outcome": extraction.outcome,
+                "reason": extraction.reason,
+                "extractor": extractor,
+                "mentions": list(mentions),
+                "facts": list(facts),
+            }
+            for extraction, mentions, facts in group
+        ]
+        await database.write("put_extractions", workspace=workspace, rows=rows)

@@ -1,0 +1,85 @@
+"""Vector indexes and the binding of a workspace to one embedding model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from graphrag_dual.errors import ConfigError, SchemaMismatch
+from graphrag_dual.ports import Embedder
+from graphrag_dual.store.database import Database
+
+__all__ = ["IndexState", "ensure_indexes", "read_index_state"]
+
+_CREATE = (
+    "create_chunk_vectors",
+    "create_entity_vectors",
+    "create_fact_vectors",
+    "create_report_vectors",
+    "create_finding_vectors",
+)
+_AWAIT_S = 300
+
+
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """What a workspace was built with, and its live generation (0 = no communities yet)."""
+
+    embedding_model: str
+    dimensions: int
+    generation: int
+
+
+async def read_index_state(database: Database, workspace: str) -> IndexState | None:
+    """The state of ``workspace``, or None when nothing was ever ingested into it."""
+    rows = await database.read("index_state", workspace=workspace)
+    return IndexState(**rows[0]) if rows else None
+
+
+def check_embedder(state: IndexState, embedder: Embedder, workspace: str) -> None:
+    """Refuse to mix two vector spaces in one workspace.
+
+    Raises:
+        SchemaMismatch: the workspace was built with another embedding model.
+    """
+    if state.embedding_model != embedder.model_name or state.dimensions != embedder.dimensions:
+        raise SchemaMismatch(
+            f"workspace {workspace} was indexed with {state.embedding_model} ({state.dimensions} dimensions), "
+            f"the settings say {embedder.model_name} ({embedder.dimensions})",
+            hint=f"set GRAPHRAG_DUAL_EMBEDDING_MODEL={state.embedding_model}, or ingest into another workspace",
+        )
+
+
+async def ensure_indexes(database: Database, embedder: Embedder, workspace: str) -> IndexState:
+    """Create the vector indexes, wait until all indexes are online, and bind ``workspace`` to ``embedder``.
+
+    Raises:
+        SchemaMismatch: the workspace or the database's vector indexes were built with another model.
+        ConfigError: the embedder has more dimensions than Neo4j can index.
+    """
+    if not 1 <= embedder.dimensions <= 4096:
+        raise ConfigError(
+            f"{embedder.model_name} has {embedder.dimensions} dimensions; Neo4j indexes 1 to 4096",
+            hint="choose another embedding model",
+        )
+    state = await read_index_state(database, workspace)
+    if state is not None:
+        check_embedder(state, embedder, workspace)
+    for row in await database.read("show_indexes"):
+        if row["type"] == "VECTOR" and row["dimensions"] not in (None, embedder.dimensions):
+            raise SchemaMismatch(
+                f"index {row['name']} holds vectors of {row['dimensions']} dimensions, {embedder.model_name} gives "
+                f"{embedder.dimensions}",
+                hint="use the model that the index was built with, or another server home",
+            )
+    for name in _CREATE:
+        await database.write(name, dimensions=embedder.dimensions)
+    await database.read("await_indexes", timeout_s=_AWAIT_S)
+    if state is None:
+        await database.write(
+            "create_index_state",
+            workspace=workspace,
+            embedding_model=embedder.model_name,
+            dimensions=embedder.dimensions,
+        )
+        state = IndexState(embedder.model_name, embedder.dimensions, 0)
+    return state

@@ -1,0 +1,78 @@
+"""Numbered schema steps, applied once and recorded with a checksum."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import LiteralString, cast
+
+from graphrag_dual.errors import SchemaMismatch
+from graphrag_dual.ids import content_hash
+from graphrag_dual.store.database import Database
+from graphrag_dual.store.query_book import Query, cypher_folder, split_statements
+
+__all__ = ["Migration", "migrate", "pending_migrations", "read_migrations"]
+
+_NAME = re.compile(r"V(\d{4})__(\w+)\.cypher")
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One step: schema statements that are safe to run again."""
+
+    version: int
+    name: str
+    checksum: str
+    statements: tuple[Query, ...]
+
+
+def read_migrations() -> list[Migration]:
+    """All migrations that ship with the package, in order."""
+    migrations = []
+    for path in sorted((cypher_folder() / "migrations").glob("*.cypher")):
+        match = _NAME.fullmatch(path.name)
+        if match is None:
+            raise ValueError(f"{path.name} is not named V0001__name.cypher")
+        text = path.read_text(encoding="utf-8")
+        statements = tuple(
+            Query(f"{path.stem}[{i}]", cast(LiteralString, statement), {}, "auto", "")
+            for i, statement in enumerate(split_statements(text))
+        )
+        migrations.append(Migration(int(match[1]), match[2], content_hash(text), statements))
+    return migrations
+
+
+async def pending_migrations(database: Database) -> list[Migration]:
+    """Migrations that the database has not seen.
+
+    Raises:
+        SchemaMismatch: an applied migration was edited afterwards, or the database is newer than this package.
+    """
+    known = {migration.version: migration for migration in read_migrations()}
+    applied = await database.read("applied_migrations")
+    for row in applied:
+        migration = known.get(row["version"])
+        if migration is None:
+            raise SchemaMismatch(
+                f"the database has migration V{row['version']:04d}__{row['name']}, which this package does not know",
+                hint="upgrade graphrag-dual",
+            )
+        if migration.checksum != row["checksum"]:
+            raise SchemaMismatch(
+                f"migration V{migration.version:04d}__{migration.name} was edited after it had been applied",
+                hint="restore the file; put the change into a new migration",
+            )
+    done = {row["version"] for row in applied}
+    return [migration for version, migration in sorted(known.items()) if version not in done]
+
+
+async def migrate(database: Database) -> list[Migration]:
+    """Apply what is pending and give it back.  Two processes may do so at once: every statement is IF NOT EXISTS."""
+    pending = await pending_migrations(database)
+    for migration in pending:
+        for statement in migration.statements:
+            await database.schema(statement)
+        await database.write(
+            "record_migration", version=migration.version, name=migration.name, checksum=migration.checksum
+        )
+    return pending
