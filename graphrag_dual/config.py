@@ -76,6 +76,7 @@ class Settings(BaseSettings):
     )
     openai_base_url: str | None = Field(
         default=None,
+        pattern=r"^https?://",
         validation_alias=AliasChoices("openai_base_url", "OPENAI_BASE_URL"),
         description="Address of any OpenAI-compatible server (vLLM, Ollama, llama.cpp, DeepSeek, ...).",
     )
@@ -101,7 +102,9 @@ class Settings(BaseSettings):
     )
 
     leiden_seed: int = Field(default=42, description="Random seed of Leiden.")
-    leiden_gamma: float = Field(default=1.0, gt=0, description="Resolution of Leiden; higher gives smaller communities.")
+    leiden_gamma: float = Field(
+        default=1.0, gt=0, description="Resolution of Leiden; higher gives smaller communities."
+    )
 
     rrf_k: int = Field(default=60, ge=0, description="The constant of reciprocal rank fusion.")
     candidates: int = Field(default=50, ge=1, le=1000, description="Items asked of each channel before fusion.")

@@ -1,13 +1,13 @@
 """The nouns of the domain, in the order in which the data meets them.  None of them knows a database.
 
-    Document -> Chunk -> Extraction(Mention, Statement) -> Entity, Fact -> Community -> CommunityReport(Finding)
-    question -> Plan -> RankedList(Candidate) -> SearchHit -> Answer(Citation)
+Document -> Chunk -> Extraction(Mention, Statement) -> Entity, Fact -> Community -> CommunityReport(Finding)
+question -> Plan -> RankedList(Candidate) -> SearchHit -> Answer(Citation)
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "ReportInput",
     "SearchHit",
     "SearchResult",
+    "SourceProblem",
     "SourceType",
     "Statement",
     "Usage",
@@ -55,6 +56,14 @@ class Document:
     text: str
     content_hash: str
     metadata: Mapping[str, MetadataValue] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceProblem:
+    """A file, or a row of one, that could not become a document, and why; the others are loaded all the same."""
+
+    uri: str
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +248,10 @@ class SearchResult:
     notices: tuple[str, ...] = ()
     channel_s: Mapping[Channel, float] = field(default_factory=dict)
     total_s: float = 0.0
+
+    def with_notice(self, notice: str) -> SearchResult:
+        """The same result with one more notice."""
+        return replace(self, notices=(*self.notices, notice))
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from graphrag_dual.model import (
     Document,
     Extraction,
     ReportInput,
+    SourceProblem,
     Usage,
     Vector,
 )
@@ -98,15 +99,19 @@ class Embedder(Protocol):
 
 
 class Loader(Protocol):
-    """One file format."""
+    """One family of file formats."""
 
-    suffixes: frozenset[str]
+    @property
+    def suffixes(self) -> frozenset[str]:
+        """Lower-case file name endings with their dot, such as ``.md``."""
+        ...
 
-    def load(self, path: Path, *, workspace: str, uri: str) -> Iterator[Document]:
-        """Read ``path`` into documents.
+    def load(self, path: Path, *, workspace: str, uri: str) -> Iterator[Document | SourceProblem]:
+        """Read ``path`` into documents; a bad row among good ones is a problem of its own.
 
         Raises:
             InputError: the file is empty, unreadable or has no text.
+            OSError: the operating system does not hand the file out.
         """
         ...
 

@@ -1,0 +1,1 @@
+"""Jobs that a scheduler calls: ``graphrag-dual job run NAME``."""

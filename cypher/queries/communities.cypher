@@ -31,6 +31,18 @@ OPTIONAL MATCH (c)<-[:REPORTS_ON]-(r:CommunityReport)
 RETURN c.id AS id, c.level AS level, c.size AS size, r.id AS report_id, r.title AS title, r.rating AS rating
 ORDER BY level, size DESC, id;
 
+// name: live_hierarchy(workspace: STRING) read
+// Communities of the live generation with their parent and all members at or below them.
+MATCH (s:IndexState {workspace: $workspace})
+MATCH (c:__Community__ {workspace: $workspace, generation: s.generation})
+OPTIONAL MATCH (c)-[:PARENT_COMMUNITY]->(p:__Community__)
+RETURN c.id AS id, c.level AS level, p.id AS parent_id,
+       COLLECT {
+         MATCH (c)<-[:PARENT_COMMUNITY*0..12]-(:__Community__)<-[:IN_COMMUNITY]-(e:__Entity__)
+         RETURN DISTINCT e.id
+       } AS member_ids
+ORDER BY level, id;
+
 // name: put_communities(workspace: STRING, generation: INTEGER, rows: LIST<MAP>) write
 // Write communities of a generation that is being built.
 UNWIND $rows AS row

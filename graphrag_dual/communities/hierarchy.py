@@ -1,8 +1,10 @@
 """From the rows of Leiden to a tree of communities whose ids depend on members and level only.
 
-Leiden (Traag, Waltman, van Eck: From Louvain to Leiden, 2019) in Graph Data Science is a dendrogram built bottom-up and
-listed finest first.  Its community numbers are arbitrary, and one number may stand for different communities on
-different levels.  Here the order is reversed once and the numbers are forgotten.
+Leiden (Traag, Waltman, van Eck: From Louvain to Leiden, 2019) in Graph Data Science works bottom-up and lists the levels
+finest first.  Its community numbers are arbitrary, and one number may stand for different communities on different
+levels.  Nor are its levels nested: a level is built from the *refined* communities of the one below, so that the
+communities shown below may straddle two above.  Here the order is reversed once, a community is what has the same numbers
+from the coarsest level down to its own, which nests by construction, and then the numbers are forgotten.
 """
 
 from __future__ import annotations
@@ -26,30 +28,25 @@ class LeidenRow:
     path_fine_to_coarse: tuple[int, ...]
 
 
-# A level (0 = coarsest, before folding) with the number that Leiden gave to the community there.
-_Key = tuple[int, int]
+# The numbers that Leiden gave from the coarsest level down to this one.
+_Path = tuple[int, ...]
 
 
 @dataclass(slots=True)
 class _Tree:
     """The dendrogram, coarse to fine, while rows are added."""
 
-    roots: set[_Key] = field(default_factory=set)
-    parents: dict[_Key, _Key] = field(default_factory=dict)
-    children: defaultdict[_Key, set[_Key]] = field(default_factory=lambda: defaultdict(set))
-    members: defaultdict[_Key, list[str]] = field(default_factory=lambda: defaultdict(list))
+    roots: set[_Path] = field(default_factory=set)
+    children: defaultdict[_Path, set[_Path]] = field(default_factory=lambda: defaultdict(set))
+    members: defaultdict[_Path, list[str]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, row: LeidenRow) -> None:
-        coarse_to_fine = list(enumerate(reversed(row.path_fine_to_coarse)))
-        self.roots.add(coarse_to_fine[0])
-        for key in coarse_to_fine:
-            self.members[key].append(row.entity_id)
-        for parent, child in itertools.pairwise(coarse_to_fine):
-            if self.parents.setdefault(child, parent) != parent:
-                raise ValueError(
-                    f"community {child[1]} at level {child[0]} (0 = coarsest) lies in two coarser communities, "
-                    f"{self.parents[child][1]} and {parent[1]}; entity {row.entity_id} shows the second"
-                )
+        coarse_to_fine = row.path_fine_to_coarse[::-1]
+        prefixes = [coarse_to_fine[: depth + 1] for depth in range(len(coarse_to_fine))]
+        self.roots.add(prefixes[0])
+        for prefix in prefixes:
+            self.members[prefix].append(row.entity_id)
+        for parent, child in itertools.pairwise(prefixes):
             self.children[parent].add(child)
 
 
@@ -64,8 +61,7 @@ def build_hierarchy(rows: Sequence[LeidenRow], *, workspace: str, isolated: Mapp
     bucket is one community at level 0; a row that Leiden gave for such an entity is ignored.
 
     Raises:
-        ValueError: an entity has two rows, paths are empty or differ in length, or a community is not nested in exactly
-            one coarser community.
+        ValueError: an entity has two rows, or paths are empty or differ in length.
     """
     connected = [row for row in rows if row.entity_id not in isolated]
     _require_uniform(connected)
@@ -98,7 +94,7 @@ def _require_uniform(rows: Sequence[LeidenRow]) -> None:
 
 
 def _walk(tree: _Tree, *, workspace: str) -> Iterator[Community]:
-    todo: list[tuple[_Key, int, str | None]] = [(root, 0, None) for root in tree.roots]
+    todo: list[tuple[_Path, int, str | None]] = [(root, 0, None) for root in tree.roots]
     while todo:
         key, level, parent_id = todo.pop()
         while len(tree.children[key]) == 1:

@@ -179,20 +179,18 @@ def _has_relative(verb: Token) -> bool:
 
 def _predicate(verb: Token, *, turned: bool = False) -> str:
     """The verb as it stands, with what changes its sense: negation, modal, particle, and the verb that governs it."""
-    before = [child for child in verb.children if child.i < verb.i]
-    negated = any(child.dep_ == "neg" for child in verb.children)
-    words = [
-        "not" if child.dep_ == "neg" else str(child.lower_)
-        for child in before
-        if child.dep_ == "neg" or child.tag_ == "MD" or (negated and child.dep_ == "aux")
-    ]
+    children = list(verb.children)
+    changed = any(child.dep_ == "neg" or child.tag_ == "MD" for child in children)
+    kept = {"neg", "prt"}
+    if changed or verb.lower_ in {"be", "been"}:
+        kept.add("aux")
+    if changed and not turned:
+        kept.add("auxpass")
+    words = ["not" if child.dep_ == "neg" else str(child.lower_) for child in children if child.dep_ in kept]
     # A participle turned round must read as a verb: "founded" does, "written" does not.
-    words.append(str(verb.lemma_.lower() if turned and not verb.lower_.endswith("ed") else verb.lower_))
-    words.extend(
-        "not" if child.dep_ == "neg" else str(child.lower_)
-        for child in verb.children
-        if child.i > verb.i and child.dep_ in {"prt", "neg"}
-    )
+    form = verb.lemma_.lower() if turned and not verb.lower_.endswith("ed") else verb.lower_
+    words.insert(sum(child.i < verb.i for child in children if child.dep_ in kept), str(form))
     if verb.dep_ == "xcomp" and verb.head.pos_ in {"VERB", "AUX"}:
-        words.insert(0, f"{_predicate(verb.head)} to" if any(c.tag_ == "TO" for c in before) else _predicate(verb.head))
+        infinitive = any(child.tag_ == "TO" for child in children) and "aux" not in kept
+        words[:0] = [_predicate(verb.head), "to"] if infinitive else [_predicate(verb.head)]
     return " ".join(words)

@@ -45,12 +45,10 @@ def gather(chunk: Chunk, sentences: Sequence[Sentence]) -> Extraction:
         for link in sentence.links:
             if link.defines:
                 definitions.setdefault(link.subject.key, sentence.description)
-    types = Counter((phrase.key, phrase.type) for phrase in phrases if phrase.type)
     mentions: dict[str, Mention] = {}
     for phrase in phrases:
         if phrase.key in kept and phrase.key not in mentions:
-            of_key = {kind: count for (key, kind), count in types.items() if key == phrase.key}
-            kind = min(of_key, key=lambda kind: (-of_key[kind], kind), default="")
+            kind = _trusted_type([other.type for other in phrases if other.key == phrase.key])
             mentions[phrase.key] = Mention(phrase.name, kind, definitions.get(phrase.key, ""))
     statements: dict[tuple[str, str, str], Statement] = {}
     for statement, keys in [*_stated(sentences), *_together(sentences)]:
@@ -68,6 +66,12 @@ def _most_telling(phrases: Sequence[Phrase]) -> set[str]:
     counts = Counter(phrase.key for phrase in phrases)
     typed = {phrase.key for phrase in phrases if phrase.type}
     return set(sorted(counts, key=lambda key: (key not in typed, -counts[key]))[:MAX_MENTIONS])
+
+
+def _trusted_type(types: Sequence[str]) -> str:
+    """The type that more than half of the occurrences have; small models often take a product for a person."""
+    kind, count = Counter(types).most_common(1)[0]
+    return kind if 2 * count > len(types) else ""
 
 
 def _stated(sentences: Sequence[Sentence]) -> Iterator[tuple[Statement, tuple[str, str, str]]]:

@@ -19,7 +19,7 @@ from graphrag_dual.ids import normalise_name
 if TYPE_CHECKING:
     from spacy.tokens import Doc, Span, Token
 
-__all__ = ["CODE", "NamedPhrases", "blocks", "code_spans", "find_phrases", "mask_markup"]
+__all__ = ["CODE", "NamedPhrases", "blocks", "code_spans", "find_phrases", "mask_markup", "unescape"]
 
 CODE = "code"  # name of the span group, upper-cased the type
 _MAX_TOKENS = 8
@@ -35,6 +35,7 @@ _IDENTIFIER = re.compile(
     r"|--[a-z][a-z0-9-]+[a-z0-9]"  # --dry-run
     r")(?![\w`])"
 )
+_ESCAPE = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
 _FENCE = re.compile(r"^(```|~~~).*?(?:^\1|\Z)", re.MULTILINE | re.DOTALL)
 _MARKUP = re.compile(r"</?[A-Za-z!][^<>\n]{0,200}>|\]\([^()\s]*\)|(?:https?|ftp)://\S+|[`*#|\\\[\]]")
 _BLOCK_END = re.compile(r"\n[ \t]*\n|\n(?=[ \t]*(?:[-+*>|#]|\d+[.)])[ \t])|(?<=\n)(?=#)")
@@ -43,47 +44,19 @@ _HEADING_END = re.compile(r"^[ \t]*#[^\n]*\n", re.MULTILINE)
 _DROPPED_ENTITIES = {"CARDINAL", "ORDINAL", "PERCENT", "QUANTITY"}
 _DATED_ENTITIES = {"DATE", "TIME"}
 _TYPES = {"ORG": "ORGANIZATION", "GPE": "LOCATION", "LOC": "LOCATION", "FAC": "LOCATION", "NORP": "GROUP"}
-_CUT_BEFORE = {"DET", "PRON", "PUNCT", "SPACE", "CCONJ", "ADP", "SYM", "ADV"}
+_CUT_BEFORE = {"DET", "PRON", "PUNCT", "SPACE", "CCONJ", "ADP", "SYM", "ADV", "PART"}
 _CUT_WORDS = frozenset(
-    [
-        "many",
-        "much",
-        "other",
-        "such",
-        "several",
-        "few",
-        "more",
-        "most",
-        "own",
-        "same",
-        "various",
-        "certain",
-        "all",
-        "both",
-        "first",
-        "last",
-        "following",
-    ]
-)
+    {
+        "many", "much", "other", "such", "several", "few", "more", "most", "own",
+        "same", "various", "certain", "all", "both", "first", "last", "following",
+    }
+)  # fmt: skip
 _SAY_NOTHING = frozenset(
-    [
-        "number",
-        "lot",
-        "kind",
-        "sort",
-        "way",
-        "thing",
-        "time",
-        "day",
-        "year",
-        "example",
-        "case",
-        "amount",
-        "variety",
-        "part",
-        "following",
-    ]
-)
+    {
+        "number", "lot", "kind", "sort", "way", "thing", "time", "day", "year",
+        "example", "case", "amount", "variety", "part", "following",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +65,12 @@ class NamedPhrases:
 
     phrases: tuple[Phrase, ...]
     at: Mapping[int, Phrase]
+
+
+def unescape(text: str) -> tuple[str, list[int]]:
+    """Drop Markdown's backslashes before punctuation; with each offset of the result, and its end, its old offset."""
+    origins = [at for at in range(len(text)) if not _ESCAPE.match(text, at)]
+    return "".join(text[at] for at in origins), [*origins, len(text)]
 
 
 def mask_markup(text: str) -> str:
@@ -170,10 +149,11 @@ def _trim(span: Span) -> Span:
 
 
 def _is_cut_before(token: Token) -> bool:
-    if token.pos_ == "PROPN" or (token.shape_[:1] == "X" and token.pos_ == "ADJ"):
-        return False
+    if token.lower_ in _CUT_WORDS:
+        return True
+    hyphenated = token.i + 1 < len(token.doc) and token.nbor().tag_ == "HYPH"
     counts = token.pos_ == "NUM" and token.is_alpha
-    return bool(token.pos_ in _CUT_BEFORE or counts or token.lower_ in _CUT_WORDS)
+    return bool(token.pos_ in _CUT_BEFORE or counts) and not hyphenated
 
 
 def _names(span: Span) -> bool:
@@ -181,6 +161,8 @@ def _names(span: Span) -> bool:
         return False
     if any(token.pos_ == "PROPN" for token in span):
         return True
+    if span[0].like_num or any(token.pos_ == "DET" or token.tag_ == "POS" for token in span):
+        return False
     words = sum(token.is_alpha for token in span)
     return (words > 1 or "-" in span.text) and span.root.lemma_.lower() not in _SAY_NOTHING
 
@@ -191,5 +173,6 @@ def _fits(span: Span) -> bool:
         0 < len(span) <= _MAX_TOKENS
         and 1 < len(span.text) <= _MAX_CHARACTERS
         and bool(normalise_name(span.text))
+        and span.text.count("(") == span.text.count(")")
         and not any(token.like_url or token.like_email for token in tokens)
     )

@@ -16,7 +16,7 @@ from graphrag_dual.extraction.cooccurrence import neighbours
 from graphrag_dual.extraction.gathering import Sentence, gather
 from graphrag_dual.extraction.jieba_extractor import JiebaExtractor
 from graphrag_dual.extraction.language import mostly_cjk
-from graphrag_dual.extraction.phrases import CODE, blocks, code_spans, find_phrases, mask_markup
+from graphrag_dual.extraction.phrases import CODE, blocks, code_spans, find_phrases, mask_markup, unescape
 from graphrag_dual.model import Chunk, Document, Extraction, Usage
 
 if TYPE_CHECKING:
@@ -66,8 +66,9 @@ class SpacyExtractor:
 
     def _sentences(self, text: str) -> Iterator[Sentence]:
         reader = ClauseReader()
-        code, masked = code_spans(text), mask_markup(text)
-        spans = [(start, end) for start, end in blocks(text) if masked[start:end].strip()]
+        plain, origins = unescape(text)
+        code, masked = code_spans(plain), mask_markup(plain)
+        spans = [(start, end) for start, end in blocks(plain) if masked[start:end].strip()]
         docs = (
             self._prepared(masked[start:end], [(a - start, b - start) for a, b in code if start <= a and b <= end])
             for start, end in spans
@@ -79,7 +80,7 @@ class SpacyExtractor:
                 links = reader.read(span, found.at)
                 linked = {frozenset((link.subject.key, link.object.key)) for link in links}
                 pairs = neighbours(phrases, linked=linked)
-                quote = text[offset + span.start_char : offset + span.end_char].strip()
+                quote = text[origins[offset + span.start_char] : origins[offset + span.end_char]].strip()
                 yield Sentence(quote, phrases, tuple(links), tuple(pairs))
 
     def _prepared(self, text: str, code: list[tuple[int, int]]) -> Doc:

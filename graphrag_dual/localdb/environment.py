@@ -23,8 +23,23 @@ __all__ = ["available_memory_mb", "cache_dir", "child_environment", "data_dir", 
 _APP = "graphrag-dual"
 # The server gets no more of the caller's environment than this, so API keys never reach it.
 _PASSED_ON = frozenset(
-    ["COLORTERM", "HOME", "LANG", "LANGUAGE", "LD_LIBRARY_PATH", "LOGNAME", "PATH", "SYSTEMROOT", "TEMP", "TERM"]
-    + ["TMP", "TMPDIR", "TZ", "USER", "USERPROFILE"]
+    {
+        "COLORTERM",
+        "HOME",
+        "LANG",
+        "LANGUAGE",
+        "LD_LIBRARY_PATH",
+        "LOGNAME",
+        "PATH",
+        "SYSTEMROOT",
+        "TEMP",
+        "TERM",
+        "TMP",
+        "TMPDIR",
+        "TZ",
+        "USER",
+        "USERPROFILE",
+    }
 )
 _CGROUP = Path("/sys/fs/cgroup")
 

@@ -89,10 +89,13 @@ def up(
     """
     home, report = Home.named(name), on_progress or _ignore
     with home.locked():
-        run = home.read_run() or _launch(home, report)
-        server = _describe(home, run)
-        _wait(home, run, server, report, timeout_s)
-    return server
+        run = home.read_run()
+        # A process found alive may be ending right now, after a kill: then a new one takes its place.
+        if run is None or not _wait(home, run, report, timeout_s):
+            run = _launch(home, report)
+            if not _wait(home, run, report, timeout_s):
+                raise _died(home)
+        return _describe(home, run)
 
 
 def down(name: str = "default", *, timeout_s: float = 60.0) -> bool:
@@ -222,15 +225,16 @@ def _start_time(home: Home, pid: int) -> float:
         raise _died(home) from None
 
 
-def _wait(home: Home, run: Run, server: LocalServer, report: Progress, timeout_s: float) -> None:
-    begun = time.monotonic()
-    secret = server.password.get_secret_value()
-    with GraphDatabase.driver(server.uri, auth=(server.username, secret), connection_timeout=5.0) as driver:
+def _wait(home: Home, run: Run, report: Progress, timeout_s: float) -> bool:
+    """Wait until the server answers; False when its process ended instead."""
+    server, begun = _describe(home, run), time.monotonic()
+    auth = (server.username, server.password.get_secret_value())
+    with GraphDatabase.driver(server.uri, auth=auth, connection_timeout=5.0) as driver:
         while not _answers(driver, home):
             waited = time.monotonic() - begun
             if not is_alive(run):
                 home.clear_run()
-                raise _died(home)
+                return False
             if waited > timeout_s:
                 raise LocalDatabaseError(
                     f"The local server {home.name!r} runs but gave no answer on {server.uri} within {timeout_s:.0f} s.",
@@ -238,6 +242,7 @@ def _wait(home: Home, run: Run, server: LocalServer, report: Progress, timeout_s
                 )
             report("start", int(waited), None)
             time.sleep(_POLL_S)
+    return True
 
 
 def _answers(driver: Driver, home: Home) -> bool:

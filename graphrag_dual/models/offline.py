@@ -31,7 +31,7 @@ _LOCAL_HINT = "run: pip install 'graphrag-dual[local]'"
 _MULTILINGUAL_HINT = "run: pip install 'graphrag-dual[multilingual]'"
 _CLS, _SEP = 101, 102
 _BATCH_TEXTS = 32
-_BATCH_TOKENS = 4096
+_BATCH_TOKENS = 2048  # padded; more is not faster and needs more memory
 
 Matrix = npt.NDArray[np.floating]
 
@@ -178,7 +178,8 @@ class MultilingualE5Embedder:
 
     def __init__(self) -> None:
         self._engine = _e5_engine()
-        self._overhead: int = self._engine.token_count("")  # prefix and special tokens
+        # Prefix and special tokens, less the word boundary that the first word of a text absorbs.
+        self._overhead: int = self._engine.token_count("") - 1
 
     @classmethod
     async def create(cls) -> MultilingualE5Embedder:
@@ -191,7 +192,7 @@ class MultilingualE5Embedder:
 
     def count_tokens(self, text: str) -> int:
         """Tokens of ``text`` without prefix and special tokens."""
-        return max(0, int(self._engine.token_count(well_formed(text))) - self._overhead)
+        return int(self._engine.token_count(well_formed(text))) - self._overhead if text.strip() else 0
 
     async def embed_query(self, text: str) -> Vector:
         """Vector of a question."""

@@ -57,7 +57,7 @@ def resolve(extraction: Extraction, *, workspace: str) -> Resolution:
     """Resolve ``extraction`` to one mention per entity and one statement per fact, whatever the order of its parts.
 
     The ends of every accepted statement count as mentions.  Turned down are blank names and predicates, weights that
-    are not positive finite numbers, and statements that join an entity to itself.
+    are not positive finite numbers.  A statement that joins an entity to itself is kept as a fact; it makes no relationship.
     """
     named: dict[str, list[Mention]] = defaultdict(list)
     stated: dict[str, list[Statement]] = defaultdict(list)
@@ -88,8 +88,6 @@ def _fault(statement: Statement) -> str:
         return "a name is blank"
     if not normalise_name(statement.predicate):
         return "the predicate is blank"
-    if subject == target:
-        return "subject and object are one entity"
     if not (math.isfinite(statement.weight) and statement.weight > 0):
         return "the weight is not a positive number"
     return ""

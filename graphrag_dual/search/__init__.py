@@ -8,11 +8,13 @@ from graphrag_dual.search.evidence import pack
 from graphrag_dual.search.fusion import Fused, RankedList, reciprocal_rank_fusion
 from graphrag_dual.search.intent import plan
 from graphrag_dual.search.lucene import fulltext_query
+from graphrag_dual.search.question import QuestionEncoder
 
 __all__ = [
     "Answerer",
     "DualSearcher",
     "Fused",
+    "QuestionEncoder",
     "RankedList",
     "fulltext_query",
     "pack",

@@ -27,8 +27,8 @@ Rules:
 """
 
 _DELIMITER = re.compile(r"<(?=\s*/?\s*(?:evidence|question)\b)", re.IGNORECASE)
-_BRACKETED = re.compile(r"\[(\d+)\]")
 _SPAN = r"\d{1,9}(?:\s*[-–]\s*\d{1,9})?"
+_BRACKETED = re.compile(rf"[\[【](\s*{_SPAN}(?:\s*[,;，、；]\s*{_SPAN})*\s*)[\]】]")
 _CITED = re.compile(
     rf"(?P<gap>[ \t]*)[\[【]\s*(?:(?:evidence|source)s?\s*)?(?P<spans>{_SPAN}(?:\s*[,;，、；]\s*{_SPAN})*)\s*[\]】]",
     re.IGNORECASE,
@@ -167,7 +167,7 @@ def _sentences(text: str) -> Iterator[str]:
     for match in _SENTENCE.finditer(text):
         start = match.start() if start is None else start
         sentence = text[start : match.end()].strip()
-        if _ABBREVIATION.search(sentence) and text[match.end() : match.end() + 1] == " ":
+        if _ABBREVIATION.search(sentence) and text[match.end() :].lstrip(" ")[:1] not in ("", "\n"):
             continue
         start = None
         if any(char.isalnum() for char in sentence):
@@ -177,7 +177,7 @@ def _sentences(text: str) -> Iterator[str]:
 def _terms(text: str) -> Iterator[str]:
     """Words without the commonest English ones, a plural ``s`` cut; of Chinese, pairs of neighbouring characters."""
     for run in _TERM.findall(text.lower()):
-        if run[0] >= "\u3040" and _is_ideographic(run[0]):
+        if _is_ideographic(run[0]):
             yield from (run[at : at + 2] for at in range(max(1, len(run) - 1)))
         elif run not in _STOPWORDS:
             yield run[:-1] if len(run) > 3 and run.endswith("s") and not run.endswith("ss") else run

@@ -10,13 +10,13 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import anyio
 
 from graphrag_dual.errors import GraphRagDualError, InputError
-from graphrag_dual.model import Candidate, Channel, Plan, SearchHit, SearchResult
+from graphrag_dual.model import Candidate, Channel, Plan, SearchHit, SearchResult, SourceType
 from graphrag_dual.ports import GlobalRetriever, LocalRetriever
 from graphrag_dual.search.fusion import Fused, RankedList, reciprocal_rank_fusion
 from graphrag_dual.search.intent import plan as plan_of
@@ -52,11 +52,16 @@ class DualSearcher:
         candidates: int = 50,
         channel_timeout_s: float = 10.0,
         strategy: str = "adaptive",
+        lanes: Mapping[tuple[Channel, SourceType], float] | None = None,
     ) -> None:
         """Take two retrievers.
 
         ``k`` is the constant of the fusion, ``candidates`` the least number of items asked of each channel,
         ``channel_timeout_s`` the seconds after which a channel is left out, ``strategy`` ``adaptive`` or ``rrf``.
+
+        A candidate's rank is its position in its channel's list.  With ``lanes`` each source type of a channel is ranked on
+        its own instead, so that a chunk does not lose rank to entities or reports above it, with which it does not compete;
+        the values are factors on the channel's weight, and what is in no lane is left out.
 
         Raises:
             ValueError: ``k`` is negative, or ``candidates`` or ``channel_timeout_s`` is not positive.
@@ -71,6 +76,7 @@ class DualSearcher:
         self._candidates = candidates
         self._timeout_s = channel_timeout_s
         self._strategy = strategy
+        self._lanes = lanes
 
     async def search(
         self,
@@ -79,8 +85,9 @@ class DualSearcher:
         limit: int = 10,
         weights: Mapping[Channel, float] | None = None,
         plan: Plan | None = None,
+        source_types: Sequence[SourceType] | None = None,
     ) -> SearchResult:
-        """Find up to ``limit`` hits, best first.
+        """Find up to ``limit`` hits, best first; of these ``source_types`` only, where they are given.
 
         ``plan`` takes the place of the one derived from the question, and ``weights`` that of the plan's weights,
         channel by channel.  A channel of weight 0 is not asked.  Cancelling the call cancels both channels.
@@ -99,6 +106,8 @@ class DualSearcher:
         asked = [channel for channel in _CHANNELS if chosen.weights[channel] > 0]
         outcomes = await self._ask_all(question, asked, max(self._candidates, limit))
         _raise_if_all_failed(outcomes)
+        if source_types is not None:
+            _keep_only(outcomes, source_types)
         hits = self._fuse(chosen, outcomes)[:limit]
         return SearchResult(
             plan=chosen,
@@ -130,7 +139,7 @@ class DualSearcher:
         with anyio.move_on_after(self._timeout_s) as deadline:
             try:
                 found = await self._ask[channel](question, wanted)
-                outcome = _Outcome(_by_id(found, wanted))
+                outcome = _Outcome(_by_id(found if self._lanes else found[:wanted]))
             except (
                 Exception
             ) as error:  # any failure of one channel is data: it is noted, and raised if no channel is left
@@ -143,32 +152,46 @@ class DualSearcher:
         return outcome
 
     def _fuse(self, plan: Plan, outcomes: Mapping[Channel, _Outcome]) -> list[SearchHit]:
-        ranked = [
-            RankedList(channel, plan.weights[channel], tuple(outcome.candidates))
-            for channel, outcome in outcomes.items()
-        ]
-        return [self._hit(fused, plan, outcomes) for fused in reciprocal_rank_fusion(ranked, k=self._k)]
+        lists = [one for channel, outcome in outcomes.items() for one in self._lists(channel, outcome, plan)]
+        channel_of = {ranked.name: channel for channel, ranked in lists}
+        weight_of = {ranked.name: ranked.weight for _, ranked in lists}
+        hits = []
+        for fused in reciprocal_rank_fusion([ranked for _, ranked in lists], k=self._k):
+            votes = {
+                channel_of[name]: (rank, weight_of[name] / (self._k + rank)) for name, rank in fused.ranks.items()
+            }
+            hits.append(_hit(fused, votes, outcomes))
+        return hits
 
-    def _hit(self, fused: Fused, plan: Plan, outcomes: Mapping[Channel, _Outcome]) -> SearchHit:
-        channels = [channel for channel in _CHANNELS if channel in fused.ranks]
-        found = {channel: outcomes[channel].candidates[fused.doc_id] for channel in channels}
-        best = min(channels, key=lambda channel: fused.ranks[channel])  # the first of equals is local
-        metadata: dict[str, object] = {}
-        for channel in reversed(channels):
-            metadata.update(found[channel].metadata)
-        metadata["raw_scores"] = {channel: found[channel].raw_score for channel in channels}
-        metadata["ranks"] = {channel: fused.ranks[channel] for channel in channels}
-        metadata["contributions"] = {
-            channel: round(plan.weights[channel] / (self._k + fused.ranks[channel]), 6) for channel in channels
-        }
-        return SearchHit(
-            doc_id=fused.doc_id,
-            content=next((one.content for one in found.values() if one.content.strip()), ""),
-            source_type=found[best].source_type,
-            rrf_score=round(fused.score, 6),
-            channel_evidence=tuple(f"{channel}(rank:{fused.ranks[channel]})" for channel in channels),
-            metadata=metadata,
-        )
+    def _lists(self, channel: Channel, outcome: _Outcome, plan: Plan) -> Iterator[tuple[Channel, RankedList]]:
+        weight = plan.weights[channel]
+        if self._lanes is None:
+            yield channel, RankedList(channel, weight, tuple(outcome.candidates))
+            return
+        for (lane_channel, source_type), share in self._lanes.items():
+            if lane_channel == channel:
+                ids = tuple(one.doc_id for one in outcome.candidates.values() if one.source_type == source_type)
+                yield channel, RankedList(f"{channel}/{source_type}", weight * share, ids)
+
+
+def _hit(fused: Fused, votes: Mapping[Channel, tuple[int, float]], outcomes: Mapping[Channel, _Outcome]) -> SearchHit:
+    channels = [channel for channel in _CHANNELS if channel in votes]
+    found = {channel: outcomes[channel].candidates[fused.doc_id] for channel in channels}
+    best = min(channels, key=lambda channel: votes[channel][0])  # the first of equals is local
+    metadata: dict[str, object] = {}
+    for channel in reversed(channels):
+        metadata.update(found[channel].metadata)
+    metadata["raw_scores"] = {channel: found[channel].raw_score for channel in channels}
+    metadata["ranks"] = {channel: votes[channel][0] for channel in channels}
+    metadata["contributions"] = {channel: round(votes[channel][1], 6) for channel in channels}
+    return SearchHit(
+        doc_id=fused.doc_id,
+        content=next((one.content for one in found.values() if one.content.strip()), ""),
+        source_type=found[best].source_type,
+        rrf_score=round(fused.score, 6),
+        channel_evidence=tuple(f"{channel}(rank:{votes[channel][0]})" for channel in channels),
+        metadata=metadata,
+    )
 
 
 def _weighted(plan: Plan, weights: Mapping[Channel, float]) -> Plan:
@@ -188,10 +211,19 @@ def _weighted(plan: Plan, weights: Mapping[Channel, float]) -> Plan:
     return replace(plan, weights=merged)
 
 
-def _by_id(found: Sequence[Candidate], wanted: int) -> dict[str, Candidate]:
+def _keep_only(outcomes: Mapping[Channel, _Outcome], source_types: Sequence[SourceType]) -> None:
+    for outcome in outcomes.values():
+        outcome.candidates = {
+            doc_id: candidate
+            for doc_id, candidate in outcome.candidates.items()
+            if candidate.source_type in source_types
+        }
+
+
+def _by_id(found: Sequence[Candidate]) -> dict[str, Candidate]:
     """Candidates by id, the best of each; own copies, so that a malformed item fails its channel and not the fusion."""
     candidates: dict[str, Candidate] = {}
-    for item in found[:wanted]:
+    for item in found:
         candidate = Candidate(item.doc_id, item.content, item.source_type, item.raw_score, dict(item.metadata))
         candidates.setdefault(candidate.doc_id, candidate)
     return candidates

@@ -29,9 +29,7 @@ class Neighbourhood:
     seed_mentions: Mapping[str, int]
 
 
-def seed_weights(
-    facts: Sequence[tuple[float, Sequence[str]]], mentions: Mapping[str, int]
-) -> dict[str, float]:
+def seed_weights(facts: Sequence[tuple[float, Sequence[str]]], mentions: Mapping[str, int]) -> dict[str, float]:
     """Weight of each seed entity: the mean score of its facts over the number of chunks that mention it.
 
     ``facts`` are (score, entity ids), ``mentions`` chunk counts by entity id.
@@ -41,7 +39,8 @@ def seed_weights(
         for entity_id in dict.fromkeys(entity_ids):
             scores.setdefault(entity_id, []).append(score)
     return {
-        entity_id: sum(values) / len(values) / max(1, mentions.get(entity_id, 1)) for entity_id, values in scores.items()
+        entity_id: sum(values) / len(values) / max(1, mentions.get(entity_id, 1))
+        for entity_id, values in scores.items()
     }
 
 

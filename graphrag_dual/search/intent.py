@@ -35,7 +35,8 @@ _ENGLISH: Mapping[str, str] = {
     "sum up": r"sum up",
     "overview": r"overviews?",
     # "the fifth overall pick" is sport
-    "overall": r"(?<!first )(?<!second )(?<!third )(?<!\dst )(?<!\dnd )(?<!\drd )(?<!\dth )overall"
+    "overall": r"(?<!first )(?<!second )(?<!third )(?<!fourth )(?<!fifth )"
+    r"(?<!\dst )(?<!\dnd )(?<!\drd )(?<!\dth )overall"
     r"(?! (?:picks?|draft|selection|title|winners?|champions?|classification|standings)\b)",
     "architecture": r"(?<!school of )(?<!college of )(?<!faculty of )(?<!department of )(?<!professor of )"
     r"(?<!degree in )(?<!studied )(?<!study )architectures?",

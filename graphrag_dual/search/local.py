@@ -143,7 +143,9 @@ def _ranked(scores: Mapping[str, float]) -> list[str]:
 
 
 def _metadata(fused: Fused, rows: Mapping[str, _Row]) -> dict[str, object]:
-    row = {key: value for key, value in rows[fused.doc_id].items() if key not in ("id", "text") and value not in ("", [])}
+    row = {
+        key: value for key, value in rows[fused.doc_id].items() if key not in ("id", "text") and value not in ("", [])
+    }
     return {**row, "lists": dict(fused.ranks)}
 
 

@@ -13,8 +13,10 @@ __all__ = [
     "LiveCommunity",
     "ReportMaterial",
     "attach_reports",
+    "drop_unfinished_generation",
     "find_reports",
     "live_communities",
+    "live_hierarchy",
     "make_live",
     "put_generation",
     "put_reports",
@@ -66,7 +68,12 @@ async def put_generation(
 ) -> None:
     """Write the communities of a generation that nobody reads yet; ``leaf_of`` maps entities to finest communities."""
     rows: list[Row] = [
-        {"id": community.id, "level": community.level, "size": len(community.member_ids), "parent_id": community.parent_id}
+        {
+            "id": community.id,
+            "level": community.level,
+            "size": len(community.member_ids),
+            "parent_id": community.parent_id,
+        }
         for community in sorted(communities, key=lambda community: (community.level, community.id))
     ]
     for group in grouped(rows, limit=_ROWS_PER_WRITE):
@@ -95,11 +102,16 @@ def _material(row: Row) -> ReportMaterial:
     return ReportMaterial(
         entities=tuple(Entity(e["id"], e["name"], e["type"], e["description"]) for e in row["entities"]),
         degrees={e["id"]: e["degree"] for e in row["entities"]},
-        facts=tuple(Fact(**{**fact, "chunk_ids": tuple(fact["chunk_ids"])}) for fact in row["facts"]),
+        facts=tuple(_fact(fact) for fact in row["facts"]),
         chunks={chunk["id"]: chunk["text"] for chunk in row["chunks"]},
         mentions={chunk["id"]: tuple(sorted(chunk["mentioned"])) for chunk in row["chunks"]},
         documents=row["documents"],
     )
+
+
+def _fact(row: Row) -> Fact:
+    chunk_ids = tuple(row.pop("chunk_ids"))
+    return Fact(**row, chunk_ids=chunk_ids)
 
 
 async def find_reports(database: Database, workspace: str, ids: Sequence[str]) -> set[str]:
@@ -123,11 +135,11 @@ def _report_row(report: CommunityReport) -> Row:
     return row
 
 
-async def attach_reports(
-    database: Database, workspace: str, generation: int, report_of: Mapping[str, str]
-) -> None:
+async def attach_reports(database: Database, workspace: str, generation: int, report_of: Mapping[str, str]) -> None:
     """Join stored reports to communities of a generation; ``report_of`` maps community ids to report ids."""
-    rows: list[Row] = [{"community_id": community, "report_id": report} for community, report in sorted(report_of.items())]
+    rows: list[Row] = [
+        {"community_id": community, "report_id": report} for community, report in sorted(report_of.items())
+    ]
     for group in grouped(rows, limit=_ROWS_PER_WRITE):
         await database.write("attach_reports", workspace=workspace, generation=generation, rows=group)
 
@@ -135,10 +147,16 @@ async def attach_reports(
 async def make_live(database: Database, workspace: str, generation: int) -> None:
     """Make ``generation`` the live one, then remove every other and the reports that nothing uses."""
     await database.write("switch_generation", workspace=workspace, generation=generation)
-    await collect_garbage(database, workspace, generation)
-
-
-async def collect_garbage(database: Database, workspace: str, generation: int) -> None:
-    """Remove communities of every generation but ``generation``, and reports that no community has."""
     await database.write("drop_generations", workspace=workspace, keep=generation)
     await database.write("drop_unused_reports", workspace=workspace)
+
+
+async def drop_unfinished_generation(database: Database, workspace: str, *, live: int) -> None:
+    """Remove what a killed run left of a generation; its reports stay, they are paid for and found by their input."""
+    await database.write("drop_generations", workspace=workspace, keep=live)
+
+
+async def live_hierarchy(database: Database, workspace: str) -> list[Community]:
+    """The communities of the live generation with all their members."""
+    rows = await database.read("live_hierarchy", workspace=workspace)
+    return [Community(row["id"], row["level"], row["parent_id"], tuple(sorted(row["member_ids"]))) for row in rows]

@@ -97,7 +97,11 @@ async def delete_documents(database: Database, workspace: str, rows: Iterable[Ro
 
 
 async def put_extraction_batch(
-    database: Database, workspace: str, batch: Sequence[tuple[Extraction, Sequence[Row], Sequence[Row]]], *, extractor: str
+    database: Database,
+    workspace: str,
+    batch: Sequence[tuple[Extraction, Sequence[Row], Sequence[Row]]],
+    *,
+    extractor: str,
 ) -> None:
     """Write what was extracted: for each chunk its outcome, its mention rows and its statement rows."""
     for group in grouped(batch, size=lambda item: len(item[1]) + len(item[2]), limit=_RECORDS_PER_WRITE):

@@ -55,9 +55,7 @@ async def detect_communities(
     return LeidenResult(paths, isolated)
 
 
-def _leiden(
-    server: GraphDataScienceServer, workspace: str, seed: int, gamma: float
-) -> dict[str, tuple[int, ...]]:
+def _leiden(server: GraphDataScienceServer, workspace: str, seed: int, gamma: float) -> dict[str, tuple[int, ...]]:
     # Imported here: the client brings pandas, which every other command can do without.
     from graphdatascience import GraphDataScience
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import LiteralString, cast
 
 from graphrag_dual.errors import SchemaMismatch
 from graphrag_dual.ids import content_hash
 from graphrag_dual.store.database import Database
-from graphrag_dual.store.query_book import Query, cypher_folder, split_statements
+from graphrag_dual.store.query_book import Query, cypher_folder, shipped_text, split_statements
 
 __all__ = ["Migration", "migrate", "pending_migrations", "read_migrations"]
 
@@ -28,14 +27,14 @@ class Migration:
 
 def read_migrations() -> list[Migration]:
     """All migrations that ship with the package, in order."""
-    migrations = []
+    migrations: list[Migration] = []
     for path in sorted((cypher_folder() / "migrations").glob("*.cypher")):
         match = _NAME.fullmatch(path.name)
         if match is None:
             raise ValueError(f"{path.name} is not named V0001__name.cypher")
         text = path.read_text(encoding="utf-8")
         statements = tuple(
-            Query(f"{path.stem}[{i}]", cast(LiteralString, statement), {}, "auto", "")
+            Query(f"{path.stem}[{i}]", shipped_text(statement), {}, "auto", "")
             for i, statement in enumerate(split_statements(text))
         )
         migrations.append(Migration(int(match[1]), match[2], content_hash(text), statements))

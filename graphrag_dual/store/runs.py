@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from typing import cast
 
 import anyio
 
@@ -26,7 +27,7 @@ class RunRecord:
 
 
 @asynccontextmanager
-async def run_record(database: Database, workspace: str, job: str) -> AsyncIterator[RunRecord]:
+async def run_record(database: Database, workspace: str, job: str) -> AsyncGenerator[RunRecord]:
     """Hold the lease of the workspace for the block, renew it, and record the run.
 
     One lease covers all jobs of a workspace, since every job writes to the same graph.
@@ -50,13 +51,21 @@ async def run_record(database: Database, workspace: str, job: str) -> AsyncItera
             yield record
             tasks.cancel_scope.cancel()
     except BaseException as error:
-        cause = error.exceptions[0] if isinstance(error, BaseExceptionGroup) else error
+        cause = _first_cause(error)
         with anyio.CancelScope(shield=True):
             await _finish(database, record, "failed", f"{type(cause).__name__}: {cause}")
             await database.write("release_lease", name=lease, owner=owner)
         raise cause from None
     await _finish(database, record, "done", "")
     await database.write("release_lease", name=lease, owner=owner)
+
+
+def _first_cause(error: BaseException) -> BaseException:
+    """The error itself, or the first of those that a task group wrapped."""
+    if isinstance(error, BaseExceptionGroup):
+        group = cast("BaseExceptionGroup[BaseException]", error)
+        return _first_cause(group.exceptions[0])
+    return error
 
 
 async def _renew(database: Database, lease: str, owner: str) -> None:

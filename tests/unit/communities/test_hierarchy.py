@@ -83,9 +83,16 @@ def test_a_workspace_without_relationships_still_has_communities() -> None:
     assert build([]) == []
 
 
-def test_a_community_inside_two_coarser_ones_is_refused_by_name() -> None:
-    with pytest.raises(ValueError, match="community 5 at level 1"):
-        build([LeidenRow("a", (5, 1)), LeidenRow("b", (5, 2))])
+def test_a_community_that_straddles_two_coarser_ones_is_split_between_them() -> None:
+    # Seen from GDS Leiden on a real graph: a finer community is not always inside one coarser community.
+    communities = build(
+        [
+            LeidenRow(entity, path)
+            for entity, path in [("a", (5, 1)), ("b", (5, 1)), ("c", (5, 2)), ("d", (6, 2)), ("e", (7, 1))]
+        ]
+    )
+    assert members(communities, 0) == {"a b e", "c d"}
+    assert members(communities, 1) == {"a b", "e", "c", "d"}
 
 
 @pytest.mark.parametrize(

@@ -166,3 +166,10 @@ def test_merged_descriptions_are_distinct_and_end_whole() -> None:
 @given(st.lists(st.text(max_size=30), max_size=6), st.integers(1, 60))
 def test_merged_descriptions_never_pass_the_bound(descriptions: list[str], bound: int) -> None:
     assert len(merge_descriptions(descriptions, max_characters=bound)) <= bound
+
+
+def test_a_statement_of_an_entity_about_itself_is_kept_as_a_fact() -> None:
+    found = resolve(Extraction("c1", "done", statements=(Statement("Ada", "met", "ADA"),)), workspace="w")
+    assert [(fact.subject, fact.object) for fact in found.facts] == [("Ada", "ADA")]
+    assert [mention.as_written for mention in found.mentions] == [("ADA", "Ada")]
+    assert not found.rejected

@@ -31,9 +31,7 @@ def test_a_text_becomes_escaped_terms(text: str, query: str) -> None:
     assert fulltext_query(text) == query
 
 
-@pytest.mark.parametrize(
-    "text", ["", "   ", "()", "||", "!", '"', "/", "AND".replace("AND", "&&"), "？！", "\ud800", "☃ ---"]
-)
+@pytest.mark.parametrize("text", ["", "   ", "()", "||", "!", '"', "/", "&&", "？！", "\ud800", "☃ ---"])
 def test_a_text_without_letters_and_digits_gives_no_query(text: str) -> None:
     assert fulltext_query(text) == ""
 

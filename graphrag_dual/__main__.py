@@ -1,0 +1,5 @@
+"""``python -m graphrag_dual``."""
+
+from graphrag_dual.cli import main
+
+main()

@@ -1,0 +1,95 @@
+"""How results, progress and errors are shown."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import sys
+import time
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Self
+
+from pydantic import SecretStr
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+
+from graphrag_dual.errors import GraphRagDualError
+
+__all__ = ["ProgressBars", "console", "print_json", "show_error", "to_plain"]
+
+console = Console(highlight=False, soft_wrap=True)
+_errors = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+def to_plain(value: Any) -> Any:
+    """Dataclasses and containers as plain JSON values; secrets never."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: to_plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, SecretStr):
+        return None
+    if isinstance(value, Mapping):
+        return {str(key): to_plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [to_plain(item) for item in value]
+    return value if isinstance(value, str | int | float | bool) or value is None else str(value)
+
+
+def print_json(value: Any) -> None:
+    """Print one JSON object on one line; lone surrogates are escaped, so that any text can be printed."""
+    text = json.dumps(to_plain(value), ensure_ascii=False)
+    sys.stdout.write(text.encode("utf-8", errors="backslashreplace").decode("utf-8") + "\n")
+    sys.stdout.flush()
+
+
+def show_error(error: GraphRagDualError, *, as_json: bool) -> None:
+    """Print one line that says what went wrong and what to do next."""
+    _errors.print(f"error: {error}", markup=False)
+    if as_json:
+        print_json({"error": error.what, "hint": error.hint, "exit_code": error.exit_code})
+
+
+class ProgressBars:
+    """An observer: bars on a terminal, else a line now and then."""
+
+    _QUIET_S = 5.0
+
+    def __init__(self) -> None:
+        self._bars = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=_errors,
+            disable=not _errors.is_terminal,
+            transient=True,
+        )
+        self._tasks: dict[str, TaskID] = {}
+        self._spoken: dict[str, float] = {}
+
+    def __enter__(self) -> Self:
+        self._bars.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._bars.stop()
+
+    def progress(self, stage: str, done: int, total: int | None) -> None:
+        """Show that ``done`` of ``total`` items of ``stage`` are finished."""
+        if not _errors.is_terminal:
+            self._speak(stage, done, total)
+            return
+        if stage not in self._tasks:
+            self._tasks[stage] = self._bars.add_task(stage, total=total)
+        self._bars.update(self._tasks[stage], completed=done, total=total)
+
+    def _speak(self, stage: str, done: int, total: int | None) -> None:
+        now = time.monotonic()
+        finished = total is not None and done >= total
+        if not finished and now - self._spoken.get(stage, -self._QUIET_S) < self._QUIET_S:
+            return
+        self._spoken[stage] = now
+        _errors.print(f"{stage}: {done}" + (f"/{total}" if total is not None else ""), markup=False)

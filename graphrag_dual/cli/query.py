@@ -1,0 +1,82 @@
+"""``search`` and ``ask``."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from graphrag_dual.cli.options import AsJson, Workspace, opened
+from graphrag_dual.cli.output import console, print_json
+from graphrag_dual.model import SearchResult
+
+__all__ = ["register", "show_result"]
+
+_SNIPPET = 160
+
+Question = Annotated[str, typer.Argument(help="A question in plain words.")]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module to ``app``."""
+    app.command(epilog='Example: graphrag-dual search "What raises a KeyError?" --limit 5')(search)
+    app.command(epilog='Example: graphrag-dual ask "Summarize the overall architecture"')(ask)
+
+
+def search(
+    question: Question,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="Hits to show.")] = 10,
+    workspace: Workspace = None,
+    as_json: AsJson = False,
+) -> int:
+    """Search both channels at once and show the fused hits with the evidence of each channel."""
+    with opened(workspace=workspace) as rag:
+        result = rag.search(question, limit=limit)
+    if as_json:
+        print_json(result)
+    else:
+        show_result(result)
+    return 0
+
+
+def ask(
+    question: Question,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="Pieces of evidence to answer from.")] = 12,
+    workspace: Workspace = None,
+    as_json: AsJson = False,
+) -> int:
+    """Answer from the indexed documents, with checked citations."""
+    with opened(workspace=workspace) as rag:
+        answer = rag.ask(question, limit=limit)
+    if as_json:
+        print_json(answer)
+        return 0
+    console.print(answer.text, markup=False)
+    for citation in answer.citations:
+        console.print(f"[{citation.number}] {citation.document_uri or citation.source_type}", markup=False)
+    if answer.generator == "extractive":
+        console.print("(extractive answer: quoted sentences, no language model is configured)")
+    for notice in answer.search.notices:
+        console.print(f"note: {notice}", markup=False)
+    return 0
+
+
+def show_result(result: SearchResult) -> None:
+    """Print the plan and the fused hits."""
+    weights = ", ".join(f"{channel} {weight:g}" for channel, weight in result.plan.weights.items())
+    matched = f" ({', '.join(result.plan.matched)})" if result.plan.matched else ""
+    console.print(
+        f"intent {result.plan.intent}{matched}; weights {weights}; {result.total_s * 1000:.0f} ms", markup=False
+    )
+    for number, hit in enumerate(result.hits, start=1):
+        title = hit.metadata.get("document_uri") or hit.metadata.get("title") or hit.metadata.get("name") or hit.doc_id
+        console.print(
+            f"{number:>3}. {hit.rrf_score:.6f}  {hit.source_type:<17} {' '.join(hit.channel_evidence):<30} {title}",
+            markup=False,
+        )
+        text = " ".join(hit.content.split())
+        console.print(f"     {text[:_SNIPPET]}{'...' if len(text) > _SNIPPET else ''}", markup=False)
+    if not result.hits:
+        console.print("no hits")
+    for notice in result.notices:
+        console.print(f"note: {notice}", markup=False)

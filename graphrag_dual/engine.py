@@ -1,0 +1,309 @@
+"""The whole engine on one page: where a document goes, and where a question goes.
+
+    document -> load -> split -> extract -> resolve -> graph -> embed          Engine.ingest
+    graph    -> Leiden -> hierarchy -> reports -> a new live generation        Engine.refresh
+    question -> plan -> [local | global] -> fuse -> pack -> answer             Engine.search, Engine.ask
+
+Everything here is async and runs on one event loop; ``graphrag_dual.api`` holds the doors that users come in by.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+from graphrag_dual.config import Settings
+from graphrag_dual.connection import Connection, resolve_connection
+from graphrag_dual.errors import InputError
+from graphrag_dual.extraction import open_extractor
+from graphrag_dual.indexing import (
+    IngestReport,
+    IngestTools,
+    RefreshReport,
+    RefreshTools,
+    ingest_documents,
+    refresh_all,
+    refresh_communities,
+    refresh_reports,
+)
+from graphrag_dual.loading import SourceProblem, iter_documents
+from graphrag_dual.model import Answer, Channel, Document, SearchResult, SourceType
+from graphrag_dual.models import open_chat, open_embedder
+from graphrag_dual.ports import ChatModel, Embedder, Extractor, Observer, ReportWriter
+from graphrag_dual.reports import open_report_writer
+from graphrag_dual.resolution.rebuilding import rebuild_stale
+from graphrag_dual.search import Answerer, DualSearcher, QuestionEncoder, plan
+from graphrag_dual.search.global_ import GlobalChannel
+from graphrag_dual.search.local import LocalChannel
+from graphrag_dual.store import (
+    Database,
+    check_embedder,
+    ensure_indexes,
+    migrate,
+    pending_migrations,
+    read_index_state,
+)
+from graphrag_dual.store.communities import LiveCommunity, live_communities
+from graphrag_dual.store.documents import delete_documents, resolve_uris
+from graphrag_dual.store.embeddings import embed_pending
+from graphrag_dual.store.runs import RunRecord, run_record
+from graphrag_dual.store.status import Status, read_status
+
+__all__ = ["DeleteReport", "Engine"]
+
+# Title and headings are embedded with a chunk and must fit into the embedder's window beside it.
+_CONTEXT_TOKENS = 32
+_MAX_CHUNK_TOKENS = 512
+
+# What each channel ranks.  A chunk that a finding cites has the global channel's vote at second hand: half of it.
+_LANES: Mapping[tuple[Channel, SourceType], float] = {
+    ("local", "local_chunk"): 1.0,
+    ("local", "local_entity"): 1.0,
+    ("global", "global_community"): 1.0,
+    ("global", "local_chunk"): 0.5,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteReport:
+    """Which documents went, and which URIs were not in the index."""
+
+    deleted: tuple[str, ...]
+    unknown: tuple[str, ...]
+    writes: int
+
+
+class Engine:
+    """One workspace of one database with its models.  Open with ``Engine.open``, close with ``aclose``."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        connection: Connection,
+        database: Database,
+        embedder: Embedder,
+        chat: ChatModel | None,
+        observer: Observer,
+        *,
+        extractor: Extractor | None = None,
+        report_writer: ReportWriter | None = None,
+    ) -> None:
+        self.settings = settings
+        self.workspace = settings.workspace
+        self._connection = connection
+        self._database = database
+        self._embedder = embedder
+        self._chat = chat
+        self._observer = observer
+        self._extractor = extractor
+        self._writer = report_writer
+        questions = QuestionEncoder(embedder)
+        self._searcher = DualSearcher(
+            LocalChannel(database, questions, workspace=self.workspace, k=settings.rrf_k),
+            GlobalChannel(database, questions, workspace=self.workspace, k=settings.rrf_k),
+            k=settings.rrf_k,
+            candidates=settings.candidates,
+            channel_timeout_s=settings.channel_timeout_s,
+            strategy=settings.strategy,
+            lanes=_LANES,
+        )
+
+    @classmethod
+    async def open(
+        cls,
+        settings: Settings,
+        observer: Observer,
+        *,
+        embedder: Embedder | None = None,
+        chat: ChatModel | None = None,
+        extractor: Extractor | None = None,
+        report_writer: ReportWriter | None = None,
+    ) -> Self:
+        """Connect to the database, then open the models that are not given.
+
+        Raises:
+            DatabaseError: no server, wrong credentials or a server that is too old.
+            ModelError: a model is not installed or does not answer.
+        """
+        connection = resolve_connection(settings)
+        database = await connection.open()
+        try:
+            embedder = embedder or await open_embedder(settings)
+            chat = chat or open_chat(settings)
+        except BaseException:
+            await database.aclose()
+            raise
+        return cls(
+            settings, connection, database, embedder, chat, observer, extractor=extractor, report_writer=report_writer
+        )
+
+    async def aclose(self) -> None:
+        """Close connections and models."""
+        await self._database.aclose()
+        await self._embedder.aclose()
+        if self._chat is not None:
+            await self._chat.aclose()
+
+    # -- a document's way in and out ---------------------------------------------------------------------------------
+
+    async def ingest(
+        self, sources: Sequence[Path | str] | Iterable[Document], *, extractor: str | None = None
+    ) -> IngestReport:
+        """Bring files, folders or documents into the graph; unchanged ones cost nothing.
+
+        ``extractor`` overrides the setting of that name.  Communities and reports follow with ``refresh``.
+
+        Raises:
+            InputError: a named path does not exist, or nothing could be read from any of them.
+        """
+        items = list(sources)
+        documents = [item for item in items if isinstance(item, Document)]
+        paths = [Path(item) for item in items if not isinstance(item, Document)]
+        await migrate(self._database)
+        await ensure_indexes(self._database, self._embedder, self.workspace)
+        loaded = iter_documents(paths, workspace=self.workspace)
+        report = await ingest_documents(self._ingest_tools(extractor), _chained(documents, loaded))
+        if not report.documents and report.problems:
+            raise _nothing_readable(report.problems)
+        return report
+
+    async def delete(self, uris: Sequence[str]) -> DeleteReport:
+        """Delete documents by URI, with every entity, fact, vector and report that only they support."""
+        writes = self._database.writes
+        found = await resolve_uris(self._database, self.workspace, uris)
+        await delete_documents(self._database, self.workspace, found.values())
+        await rebuild_stale(self._database, self.workspace)
+        await embed_pending(self._database, self._embedder, self.workspace)
+        return DeleteReport(
+            deleted=tuple(sorted(found)),
+            unknown=tuple(sorted(set(uris) - found.keys())),
+            writes=self._database.writes - writes,
+        )
+
+    # -- from the graph to communities and reports -------------------------------------------------------------------
+
+    async def refresh(self) -> RefreshReport:
+        """Detect communities and write the reports that changed; both become live with one write."""
+        return await refresh_all(self._refresh_tools())
+
+    async def refresh_communities(self) -> RefreshReport:
+        """Detect communities only; reports that still fit are kept, none is written."""
+        return await refresh_communities(self._refresh_tools())
+
+    async def refresh_reports(self) -> RefreshReport:
+        """Write only the reports that the live communities lack."""
+        return await refresh_reports(self._refresh_tools())
+
+    # -- a question's way ----------------------------------------------------------------------------------------------
+
+    async def search(
+        self,
+        question: str,
+        *,
+        limit: int = 10,
+        weights: Mapping[Channel, float] | None = None,
+        source_types: Sequence[SourceType] | None = None,
+    ) -> SearchResult:
+        """Fused hits of both channels, best first; ``source_types`` keeps only these kinds.
+
+        Raises:
+            InputError: the question is blank.
+            SchemaMismatch: the index was built with another embedding model.
+        """
+        state = await read_index_state(self._database, self.workspace)
+        if state is None:
+            empty = plan(question, strategy=self.settings.strategy)
+            return SearchResult(empty, (), (f"nothing is indexed in workspace {self.workspace} yet",))
+        check_embedder(state, self._embedder, self.workspace)
+        result = await self._searcher.search(question, limit=limit, weights=weights, source_types=source_types)
+        if state.generation == 0:
+            return result.with_notice("no communities yet: run `graphrag-dual communities` and `graphrag-dual reports`")
+        return result
+
+    async def ask(self, question: str, *, limit: int = 12) -> Answer:
+        """Answer from the evidence that ``search`` finds, with checked citations.
+
+        Without a language model the answer is extractive: quoted sentences, and ``generator`` says so.
+        """
+        result = await self.search(question, limit=limit)
+        answerer = Answerer(self._chat, count_tokens=self._embedder.count_tokens)
+        return await answerer.answer(question, result)
+
+    # -- looking at it -------------------------------------------------------------------------------------------------
+
+    async def communities(self) -> list[LiveCommunity]:
+        """The live communities, coarsest and largest first, with the heads of their reports."""
+        return await live_communities(self._database, self.workspace)
+
+    async def status(self) -> Status:
+        """Server, index state, counts, unfinished work and latest runs."""
+        return await read_status(self._database, self.workspace)
+
+    async def digest(self) -> str:
+        """SHA-256 over the canonical content of the workspace: equal digests, equal index."""
+        rows = await self._database.admin("digest", workspace=self.workspace)
+        return hashlib.sha256("\n".join(row["line"] for row in rows).encode()).hexdigest()
+
+    async def pending_migrations(self) -> list[str]:
+        """Names of the schema migrations that the database lacks."""
+        return [f"V{one.version:04d}__{one.name}" for one in await pending_migrations(self._database)]
+
+    async def migrate(self) -> list[str]:
+        """Apply the schema migrations that the database lacks; their names."""
+        return [f"V{one.version:04d}__{one.name}" for one in await migrate(self._database)]
+
+    async def admin(self, name: str, arguments: Mapping[str, object]) -> list[dict[str, Any]]:
+        """Rows of a statement of ``cypher/admin``."""
+        return await self._database.admin(name, **arguments)
+
+    def run_record(self, job: str) -> AbstractAsyncContextManager[RunRecord]:
+        """Hold the workspace's lease for a block and record the run; JobBusy when another run holds it."""
+        return run_record(self._database, self.workspace, job)
+
+    # -- tools ---------------------------------------------------------------------------------------------------------
+
+    def _ingest_tools(self, extractor: str | None) -> IngestTools:
+        window = self._embedder.max_tokens - _CONTEXT_TOKENS
+        return IngestTools(
+            database=self._database,
+            workspace=self.workspace,
+            embedder=self._embedder,
+            extractor=self._extractor
+            if self._extractor is not None and extractor is None
+            else open_extractor(extractor or self.settings.extractor, chat=self._chat),
+            observer=self._observer,
+            max_tokens=min(self.settings.chunk_tokens or _MAX_CHUNK_TOKENS, window),
+            concurrency=self.settings.model_concurrency,
+        )
+
+    def _refresh_tools(self) -> RefreshTools:
+        return RefreshTools(
+            database=self._database,
+            server=self._connection.gds_server(),
+            workspace=self.workspace,
+            embedder=self._embedder,
+            writer=self._writer or open_report_writer(chat=self._chat, count_tokens=self._embedder.count_tokens),
+            observer=self._observer,
+            concurrency=self.settings.model_concurrency,
+            seed=self.settings.leiden_seed,
+            gamma=self.settings.leiden_gamma,
+        )
+
+
+def _chained(
+    documents: Iterable[Document], loaded: Iterable[Document | SourceProblem]
+) -> Iterable[Document | SourceProblem]:
+    yield from documents
+    yield from loaded
+
+
+def _nothing_readable(problems: Sequence[SourceProblem]) -> InputError:
+    first = problems[0]
+    others = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
+    return InputError(
+        f"nothing could be read: {first.uri}: {first.reason}{others}", hint="mend or leave out these files"
+    )

@@ -1,0 +1,46 @@
+"""The main text of a web page, without its navigation, as Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from graphrag_dual.loading.decoding import decode
+from graphrag_dual.loading.documents import check_size, foreign_parser, make_document
+from graphrag_dual.model import Document
+
+__all__ = ["HtmlLoader"]
+
+_CHARSET = re.compile(rb"""charset\s*=\s*["']?([\w.:-]{2,40})""", re.IGNORECASE)
+
+
+class HtmlLoader:
+    """Main text by trafilatura with headings, lists, tables and code kept; all text where it finds no main text."""
+
+    suffixes = frozenset({".html", ".htm", ".xhtml"})
+
+    def load(self, path: Path, *, workspace: str, uri: str) -> Iterator[Document]:
+        """Read one page as one document; ``Raises`` as in ``ports.Loader``."""
+        check_size(path)
+        data = path.read_bytes()
+        declared = _CHARSET.search(data, 0, 2048)
+        page = decode(data, declared=declared[1].decode("ascii") if declared else "")
+        title, text = _extract(page)
+        yield make_document(text, workspace=workspace, uri=uri, title=title or path.stem)
+
+
+def _extract(page: str) -> tuple[str, str]:
+    # Imported here: it takes a second, and most runs meet no HTML.
+    import trafilatura
+    from trafilatura.settings import use_config
+
+    config = use_config()
+    # Below these sizes it falls back to text without structure; a short page has headings, too.
+    config.set("DEFAULT", "MIN_EXTRACTED_SIZE", "1")
+    config.set("DEFAULT", "MIN_OUTPUT_SIZE", "1")
+    with foreign_parser():
+        text = trafilatura.extract(page, output_format="markdown", include_comments=False, config=config)
+        about = trafilatura.extract_metadata(page)
+        title = about.title if about is not None else None
+        return title or "", text or trafilatura.html2txt(page)

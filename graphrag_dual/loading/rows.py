@@ -1,0 +1,170 @@
+"""Files in which every row is a document: JSON Lines and CSV.  They are read row by row, so they may be of any size."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import itertools
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from graphrag_dual.errors import InputError
+from graphrag_dual.loading.decoding import find_encoding
+from graphrag_dual.loading.documents import MAX_BYTES, make_document, metadata_from
+from graphrag_dual.model import Document, SourceProblem
+
+__all__ = ["CsvLoader", "JsonLinesLoader"]
+
+_TEXT_FIELDS = ("text", "content", "body")
+_BLOCK_BYTES = 1_000_000
+_SAMPLE_ROWS = 50
+_QUOTED = re.compile(r'"[^"]*"')
+
+
+class JsonLinesLoader:
+    """One JSON object per line: ``text`` (or ``content``, ``body``), ``id`` and ``title``; other fields are metadata.
+
+    A row's ``id`` is its URI as it stands, so that extractions recorded elsewhere by document id fit.  Encoding: UTF-8.
+    """
+
+    suffixes = frozenset({".jsonl", ".ndjson"})
+
+    def load(self, path: Path, *, workspace: str, uri: str) -> Iterator[Document | SourceProblem]:
+        """Read one document per line; ``Raises`` as in ``ports.Loader``, and a bad line is a problem with its number."""
+        blank = True
+        with path.open("rb") as file:
+            for number, line in enumerate(_lines(file), start=1):
+                if not line.strip():
+                    continue
+                blank = False
+                try:
+                    row = _json_row(line)
+                    key = _key(row)
+                    yield _row_document(row, _text_field(row), workspace=workspace, uri=key or f"{uri}#{number}")
+                except InputError as error:
+                    yield SourceProblem(f"{uri}#{number}", f"line {number}: {error.what}")
+        if blank:
+            raise InputError("empty", hint="leave the file out")
+
+
+class CsvLoader:
+    """A header and one document per row.
+
+    The text is the column ``text`` (or ``content``, ``body``), else the one that is longest over the first rows; ``id``
+    and ``title`` are known, the other columns are metadata, as text.  The delimiter is the one of ``, ; tab |`` that the
+    header has most of: a rule that, unlike a sniffer's, a reader can check.
+    """
+
+    suffixes = frozenset({".csv", ".tsv"})
+
+    def load(self, path: Path, *, workspace: str, uri: str) -> Iterator[Document | SourceProblem]:
+        """Read one document per row; ``Raises`` as in ``ports.Loader``, and a bad row is a problem with its number."""
+        # The csv module's own limit, 128 KB a cell, is process-wide and too low for a column of texts.
+        csv.field_size_limit(max(csv.field_size_limit(), MAX_BYTES))
+        with path.open(encoding=_file_encoding(path), errors="replace", newline="") as file:
+            lines = (line.replace("\0", "") for line in file)
+            first = next((line for line in lines if line.strip()), None)
+            if first is None:
+                raise InputError("empty", hint="leave the file out")
+            rows = csv.reader(itertools.chain([first], lines), delimiter=_delimiter(first))
+            try:
+                yield from _csv_documents(rows, workspace=workspace, uri=uri)
+            except csv.Error as error:
+                message = f"corrupt: line {rows.line_num + 1}: {error}"
+                raise InputError(message, hint="check the quotes before this line") from error
+
+
+def _csv_documents(rows: Iterator[list[str]], *, workspace: str, uri: str) -> Iterator[Document | SourceProblem]:
+    header = [name.strip() for name in next(rows)]
+    filled = (row for row in rows if any(cell.strip() for cell in row))
+    sample = list(itertools.islice(filled, _SAMPLE_ROWS))
+    if not sample:
+        raise InputError("empty", hint="leave the file out")
+    text_column = _text_column(header, sample)
+    for number, cells in enumerate(itertools.chain(sample, filled), start=1):
+        address = f"{uri}#{number}"
+        if len(cells) > len(header):
+            yield SourceProblem(address, f"row {number}: {len(cells)} cells under {len(header)} columns")
+            continue
+        row = dict(zip(header, cells, strict=False))
+        try:
+            key = _key(row)
+            address = f"{uri}#{key}" if key else address
+            yield _row_document(row, text_column, workspace=workspace, uri=address)
+        except InputError as error:
+            yield SourceProblem(address, f"row {number}: {error.what}")
+
+
+def _row_document(row: Mapping[str, object], text_field: str, *, workspace: str, uri: str) -> Document:
+    text = row.get(text_field)
+    if not isinstance(text, str):
+        raise InputError("no text", hint="every row needs a text field")
+    title = _named(row, "title")
+    used = {text_field, *(name for name in row if name.lower() in {"id", "title"})}
+    metadata = metadata_from({name: value for name, value in row.items() if name not in used and value != ""})
+    return make_document(text, workspace=workspace, uri=uri, title=str(title or ""), metadata=metadata)
+
+
+def _named(row: Mapping[str, object], wanted: str) -> object:
+    return next((value for name, value in row.items() if name.lower() == wanted), None)
+
+
+def _key(row: Mapping[str, object]) -> str:
+    key = _named(row, "id")
+    return str(key).strip() if isinstance(key, str | int) and not isinstance(key, bool) else ""
+
+
+def _text_field(names: Iterable[str]) -> str:
+    by_name = {name.lower(): name for name in names}
+    return next((by_name[field] for field in _TEXT_FIELDS if field in by_name), "")
+
+
+def _text_column(header: Sequence[str], sample: Sequence[Sequence[str]]) -> str:
+    named = _text_field(header)
+    if named:
+        return named
+    lengths = [sum(len(row[column]) for row in sample if column < len(row)) for column in range(len(header))]
+    return header[lengths.index(max(lengths))]
+
+
+def _delimiter(header: str) -> str:
+    bare = _QUOTED.sub("", header)
+    return max(",;\t|", key=bare.count)
+
+
+def _json_row(line: bytes) -> dict[str, object]:
+    if len(line) > MAX_BYTES:
+        raise InputError(f"longer than {MAX_BYTES // 1_000_000} MB", hint="split the text")
+    try:
+        row = json.loads(line.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise InputError("not valid UTF-8", hint="save the file as UTF-8") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"not valid JSON: {error}", hint="write one JSON object per line") from error
+    if not isinstance(row, dict):
+        raise InputError("not a JSON object", hint="write one JSON object per line")
+    return row
+
+
+def _lines(file: BinaryIO) -> Iterator[bytes]:
+    """Lines of ``file``; of one that is longer than ``MAX_BYTES`` only the beginning, one byte too long."""
+    while line := file.readline(MAX_BYTES + 1):
+        yield line
+        rest = line
+        while len(rest) > MAX_BYTES and not rest.endswith(b"\n"):
+            rest = file.readline(MAX_BYTES + 1)
+
+
+def _file_encoding(path: Path) -> str:
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with path.open("rb") as file:
+        # To the end, though it reads the file twice: the first accented letter may stand in the last row.
+        while block := file.read(_BLOCK_BYTES):
+            try:
+                decoder.decode(block)
+            except UnicodeDecodeError:
+                return find_encoding(block + file.readline(_BLOCK_BYTES))  # to the line's end, not within a letter
+    return "utf-8-sig"

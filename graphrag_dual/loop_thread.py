@@ -1,0 +1,88 @@
+"""One event loop in a thread of its own, on which all of an engine's work runs, whoever calls.
+
+Drivers and HTTP clients belong to the loop that they were made on.  With a loop of our own, the same engine works from a
+script, from Jupyter, inside a running loop, from several threads and from one ``asyncio.run`` after another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import threading
+import weakref
+from collections.abc import Coroutine
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+__all__ = ["LoopThread"]
+
+Result = TypeVar("Result")
+
+_TIDY_UP_S = 10.0
+
+
+class LoopThread:
+    """A daemon thread that runs one event loop until ``close``."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="graphrag-dual", daemon=True)
+        self._thread.start()
+        # The loop object outlives a forgotten engine; at exit it is closed without noise.
+        atexit.register(_close_if_alive, weakref.ref(self))
+
+    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Run ``work`` and wait for it; an interrupt cancels it and waits until it has tidied up.
+
+        Raises:
+            RuntimeError: called from the loop's own thread, which would wait for itself.
+        """
+        if threading.current_thread() is self._thread:
+            work.close()
+            raise RuntimeError("a synchronous call inside the engine's own loop would never end; use the async method")
+        ended = threading.Event()
+        future = self._submit(_signalled(work, ended))
+        try:
+            return future.result()
+        except (KeyboardInterrupt, SystemExit):
+            future.cancel()
+            ended.wait(timeout=_TIDY_UP_S)
+            raise
+
+    async def run_async(self, work: Coroutine[Any, Any, Result]) -> Result:
+        """Await ``work`` from any loop; cancelling the caller cancels it."""
+        return await asyncio.wrap_future(self._submit(work))
+
+    def _submit(self, work: Coroutine[Any, Any, Result]) -> Future[Result]:
+        if self._loop.is_closed():
+            work.close()
+            raise RuntimeError("this engine is closed")
+        return asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    @property
+    def closed(self) -> bool:
+        """Whether the loop has ended."""
+        return self._loop.is_closed()
+
+    def close(self) -> None:
+        """Stop the loop and join the thread; a second call does nothing."""
+        if self._loop.is_closed():
+            return
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        if threading.current_thread() is not self._thread:
+            self._thread.join(timeout=5)
+        if not self._loop.is_running():
+            self._loop.close()
+
+
+async def _signalled(work: Coroutine[Any, Any, Result], ended: threading.Event) -> Result:
+    try:
+        return await work
+    finally:
+        ended.set()
+
+
+def _close_if_alive(reference: weakref.ref[LoopThread]) -> None:
+    thread = reference()
+    if thread is not None:
+        thread.close()

@@ -1,0 +1,47 @@
+"""What is in a workspace and what still awaits work."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from graphrag_dual.store.database import Database, Row, ServerInfo
+from graphrag_dual.store.indexes import IndexState, read_index_state
+from graphrag_dual.store.migrations import pending_migrations
+from graphrag_dual.store.runs import recent_runs
+
+__all__ = ["Status", "read_status"]
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """A look at one workspace.  ``outcomes`` counts chunks by what came of their extraction."""
+
+    server: ServerInfo
+    uri: str
+    workspace: str
+    state: IndexState | None
+    counts: Mapping[str, int]
+    outcomes: Mapping[str, int]
+    reasons: Sequence[str]
+    pending_migrations: Sequence[str]
+    indexes: Sequence[Row]
+    runs: Sequence[Row]
+
+
+async def read_status(database: Database, workspace: str) -> Status:
+    """Read the status of ``workspace``; works on an empty database too."""
+    rows = await database.admin("status")
+    outcomes = await database.read("outcome_counts", workspace=workspace)
+    return Status(
+        server=await database.server_info(),
+        uri=database.uri,
+        workspace=workspace,
+        state=await read_index_state(database, workspace),
+        counts={row["what"]: row["count"] for row in rows if row["workspace"] == workspace},
+        outcomes={row["outcome"]: row["chunks"] for row in outcomes},
+        reasons=[reason for row in outcomes for reason in row["reasons"] if reason],
+        pending_migrations=[f"V{one.version:04d}__{one.name}" for one in await pending_migrations(database)],
+        indexes=await database.read("show_indexes"),
+        runs=await recent_runs(database, workspace),
+    )

@@ -1,0 +1,73 @@
+"""The life of a local server: start, answer, stop, come back with its data, survive being killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+from neo4j import GraphDatabase
+
+from graphrag_dual.localdb import LocalServer, down, running, shell_command, shell_env, status, up
+
+pytestmark = pytest.mark.neo4j
+_NAME = "lifecycle"
+
+
+@pytest.fixture
+def own_homes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Homes in a folder of the test; the jar cache stays the user's, so nothing is downloaded twice."""
+    monkeypatch.setenv("GRAPHRAG_DUAL_DATA_DIR", str(tmp_path))
+    yield tmp_path / "homes"
+    down(_NAME)
+
+
+def _ask(server: LocalServer, query: str) -> Any:
+    auth = (server.username, server.password.get_secret_value())
+    with GraphDatabase.driver(server.uri, auth=auth) as driver:
+        records = driver.execute_query(query).records
+    return records[0].value() if records else None
+
+
+def _kill(pid: int) -> None:
+    os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_a_local_server_keeps_its_data_over_stop_and_kill(own_homes: Path) -> None:
+    with ThreadPoolExecutor(2) as pool:  # two callers at once get one server
+        first, second = pool.map(lambda _: up(_NAME), range(2))
+    assert first == second
+    assert first.home == own_homes / _NAME
+    assert _ask(first, "RETURN gds.version()") == first.gds_version
+    assert _ask(first, "CALL dbms.components() YIELD versions RETURN versions[0]") == first.neo4j_version
+    _ask(first, "CREATE (:Kept {n: 1})")
+
+    assert down(_NAME)
+    assert status(_NAME).state == "stopped"
+    assert running(_NAME) is None
+    assert not down(_NAME)
+
+    again = up(_NAME)
+    assert again.pid != first.pid
+    assert (again.uri, again.password) == (first.uri, first.password)
+    assert _ask(again, "MATCH (n:Kept) RETURN count(n)") == 1
+
+    _kill(again.pid)
+    revived = up(_NAME)
+    assert revived.pid != again.pid
+    assert _ask(revived, "MATCH (n:Kept) RETURN count(n)") == 1
+
+    command = [*shell_command(revived), "--format", "plain", "RETURN 1 AS one"]
+    secret = revived.password.get_secret_value()
+    assert secret not in " ".join(command)
+    shell = subprocess.run(command, env=shell_env(revived), capture_output=True, text=True, check=False)
+    assert (shell.returncode, shell.stdout.split()) == (0, ["one", "1"]), shell.stderr
+    logs = [path.read_text(errors="replace") for path in (revived.home / "logs").iterdir()]
+    assert logs
+    assert not any(secret in log for log in logs)
