@@ -11,7 +11,7 @@ import anyio.to_thread
 
 from graphrag_dual.ids import finding_id, report_id
 from graphrag_dual.model import CommunityReport, Entity, Fact, Finding, ReportInput, Usage
-from graphrag_dual.reports._sentences import fold, names, split_sentences, words
+from graphrag_dual.sentences import fold, names, split_sentences, words
 
 __all__ = ["ExtractiveReportWriter"]
 

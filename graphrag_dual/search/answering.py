@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from graphrag_dual.model import Answer, Citation, SearchHit, SearchResult
 from graphrag_dual.ports import ChatModel
 from graphrag_dual.search.evidence import pack
+from graphrag_dual.sentences import split_sentences
 
 __all__ = ["PROMPT_VERSION", "Answerer"]
 
@@ -35,9 +36,7 @@ _CITED = re.compile(
 )
 _ONE_SPAN = re.compile(r"(\d+)(?:\s*[-–]\s*(\d+))?")
 
-_SENTENCE = re.compile(r"[^\n]+?(?:[。！？]+[”」』）]*|[.!?]+[\"'”’)\]]*(?=\s|$)|(?=\n)|$)")
 _TERM = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+|[^\W_\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
-_ABBREVIATION = re.compile(r"(?:\b(?:Mr|Mrs|Ms|Dr|St|Prof|Jr|Sr|vs|No|e\.g|i\.e|etc|[A-Z]))\.$")
 _STOPWORDS = frozenset(
     re.findall(
         r"\w+",
@@ -46,7 +45,7 @@ _STOPWORDS = frozenset(
         whom whose why will with would you your""",
     )
 )
-_MIN_QUOTES, _MAX_QUOTES, _MAX_QUOTE_LENGTH = 2, 4, 600
+_MIN_QUOTES, _MAX_QUOTES = 2, 4
 
 
 class Answerer:
@@ -138,11 +137,15 @@ class _Sentence:
 
 
 def _quote(question: str, evidence: Sequence[SearchHit]) -> tuple[str, list[int]]:
-    """The two to four sentences that share the rarest words with the question, best first, each with its ``[n]``."""
+    """The two to four sentences that share the rarest words with the question, best first, each with its ``[n]``.
+
+    Quotes are verbatim but for line breaks.
+    """
     sentences = [
-        _Sentence(text, number, frozenset(_terms(text)))
+        _Sentence(" ".join(text.split()), number, frozenset(_terms(text)))
         for number, hit in enumerate(evidence, 1)
-        for text in _sentences(hit.content)
+        for text in split_sentences(hit.content)
+        if any(char.isalnum() for char in text)
     ]
     asked = frozenset(_terms(question))
     spread = Counter(term for hit in evidence for term in set(_terms(hit.content)) & asked)
@@ -159,19 +162,6 @@ def _quote(question: str, evidence: Sequence[SearchHit]) -> tuple[str, list[int]
         if best == 0 and len(chosen) == _MIN_QUOTES:
             break
     return " ".join(f"{text} [{number}]" for text, number in chosen.items()), sorted(set(chosen.values()))
-
-
-def _sentences(text: str) -> Iterator[str]:
-    """Verbatim sentences of ``text``; one that is longer than 600 characters is cut."""
-    start: int | None = None
-    for match in _SENTENCE.finditer(text):
-        start = match.start() if start is None else start
-        sentence = text[start : match.end()].strip()
-        if _ABBREVIATION.search(sentence) and text[match.end() :].lstrip(" ")[:1] not in ("", "\n"):
-            continue
-        start = None
-        if any(char.isalnum() for char in sentence):
-            yield sentence[:_MAX_QUOTE_LENGTH]
 
 
 def _terms(text: str) -> Iterator[str]:

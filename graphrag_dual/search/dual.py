@@ -157,9 +157,7 @@ class DualSearcher:
         weight_of = {ranked.name: ranked.weight for _, ranked in lists}
         hits = []
         for fused in reciprocal_rank_fusion([ranked for _, ranked in lists], k=self._k):
-            votes = {
-                channel_of[name]: (rank, weight_of[name] / (self._k + rank)) for name, rank in fused.ranks.items()
-            }
+            votes = {channel_of[name]: (rank, weight_of[name] / (self._k + rank)) for name, rank in fused.ranks.items()}
             hits.append(_hit(fused, votes, outcomes))
         return hits
 

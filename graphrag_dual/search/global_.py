@@ -20,6 +20,9 @@ __all__ = ["GlobalChannel"]
 
 _LIST_WEIGHTS: Mapping[str, float] = {"dense": 1.0, "bm25": 1.2, "findings": 1.0}
 
+# Only the chunks behind the best findings: further down, a citation says little about the question.
+_CITED = 10
+
 _Row = dict[str, Any]
 
 
@@ -33,7 +36,7 @@ class GlobalChannel:
         self._k = k
 
     async def search_community_reports(self, query: str, limit: int) -> list[Candidate]:
-        """Up to ``limit`` reports and up to ``limit`` chunks that their nearest findings cite, best first.
+        """Up to ``limit`` reports and up to 10 chunks that their nearest findings cite, best first.
 
         Empty before the first communities are built.
 
@@ -57,7 +60,7 @@ class GlobalChannel:
         ranked = [RankedList(name, _LIST_WEIGHTS[name], ids) for name, ids in lists.items()]
         reports = reciprocal_rank_fusion(ranked, k=self._k)[:limit]
         cited = tuple(chunk_id for row in rows for chunk_id in row["chunk_ids"])
-        chunks = reciprocal_rank_fusion([RankedList("cited", 1.0, cited)], k=self._k)[:limit]
+        chunks = reciprocal_rank_fusion([RankedList("cited", 1.0, cited)], k=self._k)[:_CITED]
         candidates = await self._report_candidates(reports) + await self._chunk_candidates(chunks)
         return sorted(candidates, key=lambda candidate: (-candidate.raw_score, candidate.doc_id))
 

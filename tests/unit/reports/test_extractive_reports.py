@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from graphrag_dual.ids import finding_id, report_id
 from graphrag_dual.model import Community, CommunityReport, Entity, Fact, ReportInput, Usage
 from graphrag_dual.reports import ExtractiveReportWriter
-from graphrag_dual.reports._sentences import split_sentences
+from graphrag_dual.sentences import split_sentences
 
 CHUNKS = {
     "c1": "Ada Lovelace wrote notes on the Analytical Engine. It rained. Nobody came.",

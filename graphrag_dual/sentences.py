@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-__all__ = ["fold", "names", "split_sentences", "words"]
+__all__ = ["MAX_SENTENCE_CHARS", "fold", "names", "split_sentences", "words"]
 
 MAX_SENTENCE_CHARS = 400
 

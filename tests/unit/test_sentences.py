@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphrag_dual.reports._sentences import MAX_SENTENCE_CHARS, fold, names, split_sentences, words
+from graphrag_dual.sentences import MAX_SENTENCE_CHARS, fold, names, split_sentences, words
 
 
 @pytest.mark.parametrize(
