@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Self
 
-from pydantic import AliasChoices, Field, SecretStr, ValidationError
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
@@ -114,6 +114,12 @@ class Settings(BaseSettings):
         pattern="^(adaptive|rrf)$",
         description="`adaptive` weighs channels by the question's intent; `rrf` gives both 1.0.",
     )
+
+    @field_validator("neo4j_uri", "neo4j_password", "openai_api_key", "openai_base_url", mode="before")
+    @classmethod
+    def _empty_is_unset(cls, value: object) -> object:
+        """Take an empty value of the settings file as unset, as one of the environment is."""
+        return None if value == "" else value
 
     @classmethod
     def settings_customise_sources(

@@ -59,10 +59,11 @@ __all__ = ["DeleteReport", "Engine"]
 _CONTEXT_TOKENS = 32
 _MAX_CHUNK_TOKENS = 512
 
-# What each channel ranks.  A chunk that a finding cites has the global channel's vote at second hand: half of it.
+# What each channel ranks.  An entity's text is derived, so a chunk of the same rank goes first; a chunk that a finding
+# cites has the global channel's vote at second hand: half of it (DECISIONS.md, D11 and D12).
 _LANES: Mapping[tuple[Channel, SourceType], float] = {
     ("local", "local_chunk"): 1.0,
-    ("local", "local_entity"): 1.0,
+    ("local", "local_entity"): 0.9,
     ("global", "global_community"): 1.0,
     ("global", "local_chunk"): 0.5,
 }

@@ -35,11 +35,14 @@ class LoopThread:
         """Run ``work`` and wait for it; an interrupt cancels it and waits until it has tidied up.
 
         Raises:
-            RuntimeError: called from the loop's own thread, which would wait for itself.
+            RuntimeError: closed, or called from the loop's own thread, which would wait for itself.
         """
         if threading.current_thread() is self._thread:
             work.close()
             raise RuntimeError("a synchronous call inside the engine's own loop would never end; use the async method")
+        if self._loop.is_closed():
+            work.close()
+            raise RuntimeError("this engine is closed")
         ended = threading.Event()
         future = self._submit(_signalled(work, ended))
         try:

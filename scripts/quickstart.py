@@ -23,7 +23,7 @@ def main() -> int:
     parser.add_argument(
         "folder", nargs="?", type=Path, help="your own documents (default: Python's language reference)"
     )
-    parser.add_argument("--local-question", default="Which exception does a failing import raise?")
+    parser.add_argument("--local-question", default="How are default parameter values evaluated?")
     parser.add_argument("--global-question", default="Summarize the main themes of these documents.")
     arguments = parser.parse_args()
     try:

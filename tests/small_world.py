@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ import anyio
 from neo4j import GraphDatabase
 
 from graphrag_dual import GraphRAG, Settings
+from graphrag_dual.ids import report_id
 from graphrag_dual.loading import make_document
 from graphrag_dual.model import Chunk, CommunityReport, Document, Extraction, Mention, ReportInput, Statement, Usage
 from graphrag_dual.reports import ExtractiveReportWriter
@@ -30,6 +31,7 @@ __all__ = [
     "MarkupExtractor",
     "NamedWriter",
     "clique",
+    "command_environment",
     "cypher",
     "documents_of",
     "orphans",
@@ -75,17 +77,21 @@ class MarkupExtractor:
 
 
 class NamedWriter:
-    """The extractive writer under a name of its own, so that its reports differ from those of another name."""
+    """The extractive writer under a name of its own, with every text that it was given in the summary."""
 
     def __init__(self, generator: str) -> None:
         self.generator = generator
-        self.written = 0
 
     async def write(self, source: ReportInput) -> tuple[CommunityReport, Usage]:
         report, usage = await ExtractiveReportWriter().write(source)
-        self.written += 1
-        values = {name: getattr(report, name) for name in CommunityReport.__slots__}
-        return CommunityReport(**{**values, "id": f"{self.generator}{report.id}"[:32], "generator": self.generator}), usage
+        own = replace(
+            report,
+            id=report_id(source.input_hash, self.generator),
+            summary="\n".join(source.chunks.values()),
+            findings=tuple(replace(one, id=f"{self.generator}-{one.id}") for one in report.findings),
+            generator=self.generator,
+        )
+        return own, usage
 
 
 def documents_of(texts: Mapping[str, str], workspace: str) -> list[Document]:

@@ -44,6 +44,12 @@ RETURN d.id AS id, d.uri AS uri, [(c:Chunk)-[:FROM_DOCUMENT]->(d) | c.id] AS chu
 
 // name: delete_chunks(workspace: STRING, chunk_ids: LIST<STRING>) write
 // Remove chunks with every report that could hold a word of them; what they stated or mentioned becomes stale.
+// Reports that a killed refresh left to no community could hold any word, hence all of them go.
+CALL () {
+  MATCH (report:CommunityReport {workspace: $workspace}) WHERE NOT (report)-[:REPORTS_ON]->(:__Community__)
+  OPTIONAL MATCH (report)-[:HAS_FINDING]->(finding:Finding)
+  DETACH DELETE finding, report
+}
 MATCH (c:Chunk {workspace: $workspace}) WHERE c.id IN $chunk_ids
 CALL (c) {
   MATCH (c)<-[:FROM_CHUNK]-(e:__Entity__) SET e:Stale

@@ -68,6 +68,7 @@ UNWIND $rows AS row
 MATCH (f:Fact {id: row.id, workspace: $workspace})
 MATCH (f)-[:SUBJECT]->(subject:__Entity__)
 MATCH (f)-[:OBJECT]->(object:__Entity__)
+FOREACH (_ IN CASE WHEN f.predicate <> row.predicate THEN [1] ELSE [] END | SET f:Pending)
 SET subject:Stale, object:Stale, f.weight = row.weight, f.description = row.description, f.predicate = row.predicate;
 
 // name: drop_unmentioned_entities(workspace: STRING, ids: LIST<STRING>) write

@@ -18,6 +18,7 @@ __all__ = ["Mode", "Query", "QueryBook", "cypher_folder", "parse_queries", "ship
 Mode = Literal["read", "write", "auto"]
 
 _HEADER = re.compile(r"^// name: (?P<name>\w+)\((?P<parameters>[^)]*)\) (?P<mode>read|write|auto)$", re.MULTILINE)
+_HEADER_START = re.compile(r"^//\s*name\s*:", re.MULTILINE)
 _USED = re.compile(r"\$(\w+)")
 _TOKEN = re.compile(r"//[^\n]*|/\*.*?\*/|'(?:\\.|[^'\\])*'|\"(?:\\.|[^\"\\])*\"|`[^`]*`|;", re.DOTALL)
 _TYPES: Mapping[str, tuple[type, ...]] = {
@@ -82,8 +83,8 @@ class QueryBook(Mapping[str, Query]):
 def parse_queries(text: str, *, origin: str) -> Iterator[Query]:
     """Parse the queries of one file; ValueError names the file, the query and what is wrong with it."""
     headers = list(_HEADER.finditer(text))
-    if not headers:
-        raise ValueError(f"{origin}: no query header")
+    if len(headers) != len(_HEADER_START.findall(text)) or not headers:
+        raise ValueError(f"{origin}: no query header, or one that is not `// name: NAME(PARAMETERS) read|write|auto`")
     ends = [header.start() for header in headers[1:]] + [len(text)]
     for header, end in zip(headers, ends, strict=True):
         yield _parse_query(header, text[header.end() : end], origin=origin)
@@ -94,7 +95,7 @@ def _parse_query(header: re.Match[str], block: str, *, origin: str) -> Query:
     lines = block.strip("\n").split("\n")
     doc_lines = [line for line in lines if line.startswith("//")]
     statements = split_statements(block)
-    if len(statements) != 1:
+    if len(statements) != 1 or not _without_comments_and_strings(block).rstrip().endswith(";"):
         raise ValueError(f"{origin}: {name} must be one statement that ends with a semicolon")
     parameters = dict(
         _parse_parameter(part, where=f"{origin}: {name}") for part in _split_parameters(header["parameters"])

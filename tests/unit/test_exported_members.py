@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+import graphrag_dual
+from graphrag_dual import GraphRAG
+from graphrag_dual.engine import Engine
+
+VERBS = [
+    "admin",
+    "ask",
+    "communities",
+    "delete",
+    "digest",
+    "ingest",
+    "migrate",
+    "pending_migrations",
+    "refresh",
+    "refresh_communities",
+    "refresh_reports",
+    "search",
+    "status",
+]
+
+
+def test_the_public_names_are_these() -> None:
+    assert graphrag_dual.__all__ == [
+        "Answer",
+        "Candidate",
+        "Citation",
+        "Document",
+        "DualSearcher",
+        "GraphRAG",
+        "GraphRagDualError",
+        "Plan",
+        "SearchHit",
+        "SearchResult",
+        "Settings",
+        "reciprocal_rank_fusion",
+    ]
+
+
+@pytest.mark.parametrize("name", graphrag_dual.__all__)
+def test_a_public_name_can_be_imported_and_is_documented(name: str) -> None:
+    member = getattr(graphrag_dual, name)
+    assert callable(member)
+    assert inspect.getdoc(member)
+
+
+def test_an_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'GraphRAGG'"):
+        _ = graphrag_dual.GraphRAGG
+
+
+def test_importing_the_package_does_not_load_the_engine() -> None:
+    heavy = ["neo4j", "openai", "graphdatascience", "pandas", "numpy", "onnxruntime", "spacy"]
+    code = f"import sys, graphrag_dual; print([name for name in {heavy} if name in sys.modules])"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[]"
+
+
+def test_the_engine_has_these_verbs_and_no_other() -> None:
+    public = {name for name, member in vars(Engine).items() if not name.startswith("_") and callable(member)}
+    assert public - {"aclose", "run_record"} == set(VERBS)
+    doors = {name for name, member in vars(GraphRAG).items() if not name.startswith("_") and callable(member)}
+    assert doors == {*VERBS, *(f"a{verb}" for verb in VERBS), "run", "close", "aclose"}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_verb_has_an_async_twin_of_the_same_signature(verb: str) -> None:
+    sync, twin, source = getattr(GraphRAG, verb), getattr(GraphRAG, f"a{verb}"), getattr(Engine, verb)
+    assert not inspect.iscoroutinefunction(sync)
+    assert inspect.iscoroutinefunction(twin)
+    assert inspect.unwrap(sync) is inspect.unwrap(twin) is source
+    assert inspect.signature(sync) == inspect.signature(twin) == inspect.signature(source)
+    assert inspect.getdoc(sync)
+    assert inspect.getdoc(sync) == inspect.getdoc(twin)

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+
+from graphrag_dual.cli.index import ingest_exit_code, ingest_json
+from graphrag_dual.indexing import IngestReport
+from graphrag_dual.loading import SourceProblem
+from graphrag_dual.model import Usage
+
+
+def report(*, done: int = 0, failed: int = 0, unreadable: int = 0) -> IngestReport:
+    return IngestReport(
+        outcomes=Counter({"done": done, "failed": failed}),
+        failed_chunks=[f"chunk {number}: failed" for number in range(failed)],
+        problems=[SourceProblem(f"{number}.pdf", "encrypted") for number in range(unreadable)],
+    )
+
+
+@pytest.mark.parametrize(
+    ("what", "share", "code"),
+    [
+        (report(), 0.2, 0),
+        (report(done=10), 0.0, 0),
+        (report(done=8, failed=2), 0.2, 3),
+        (report(done=7, failed=3), 0.2, 1),
+        (report(done=9, failed=1), 0.0, 1),
+        (report(failed=5), 1.0, 3),
+        (report(failed=5), 0.99, 1),
+        (report(done=5, unreadable=1), 0.0, 3),
+        (report(unreadable=1), 0.2, 3),
+    ],
+)
+def test_the_exit_code_tells_partly_failed_from_failed(what: IngestReport, share: float, code: int) -> None:
+    assert ingest_exit_code(what, share) == code
+
+
+def test_an_empty_chunk_did_not_fail() -> None:
+    assert ingest_exit_code(IngestReport(outcomes=Counter({"empty": 5})), 0.0) == 0
+
+
+def test_the_json_of_a_report_counts_calls_of_both_models() -> None:
+    what = report(done=3, failed=1, unreadable=1)
+    what.usage, what.embedded = Usage(4, 100, 10), 7
+    plain = json.loads(json.dumps(ingest_json(what)))
+    assert plain["model_calls"] == 11
+    assert plain["failed_share"] == 0.25
+    assert plain["outcomes"] == {"done": 3, "failed": 1}
+    assert plain["problems"] == [{"uri": "0.pdf", "reason": "encrypted"}]
