@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from typing import Any
 
 import typer
-from click.exceptions import Abort, ClickException, Exit
 
 from graphrag_dual.cli import index, operations, query, server
 from graphrag_dual.cli.output import show_error
 from graphrag_dual.errors import GraphRagDualError
 
 __all__ = ["app", "run"]
+
+# Newer releases of typer carry a click of their own and export its exceptions only in part; this is its UsageError.
+_USAGE_ERRORS: Any = typer.BadParameter.__bases__
 
 app = typer.Typer(
     name="graphrag-dual",
@@ -35,11 +38,11 @@ def run(arguments: Sequence[str]) -> int:
     except GraphRagDualError as error:
         show_error(error, as_json="--json" in arguments)
         return error.exit_code
-    except Exit as error:
+    except typer.Exit as error:
         return error.exit_code
-    except ClickException as error:
+    except _USAGE_ERRORS as error:
         error.show()
-        return error.exit_code
-    except (Abort, KeyboardInterrupt):
+        return int(error.exit_code)
+    except (typer.Abort, KeyboardInterrupt):
         return 130
     return result if isinstance(result, int) else 0

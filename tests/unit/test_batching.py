@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -24,7 +26,7 @@ def test_a_group_keeps_the_limit_or_is_one_item(sizes: list[int], limit: int) ->
 @given(SIZES, LIMITS)
 def test_a_group_is_ended_only_by_an_item_that_does_not_fit(sizes: list[int], limit: int) -> None:
     groups = list(grouped(sizes, limit=limit, size=lambda size: size))
-    for group, following in zip(groups, groups[1:], strict=False):
+    for group, following in pairwise(groups):
         assert sum(group) + following[0] > limit
 
 

@@ -27,7 +27,9 @@ CHAIN = Neighbourhood(
 
 def solved(edges: Edges, mentions: Mentions, seeds: dict[str, float], dense: dict[str, float]) -> dict[str, float]:
     """The stationary scores as the solution of (I - 0.5 P') x = 0.5 r, with dense matrices and no iteration."""
-    names = sorted({name for edge in edges if edge[0] != edge[1] for name in edge[:2]} | {n for m in mentions for n in m})
+    names = sorted(
+        {name for edge in edges if edge[0] != edge[1] for name in edge[:2]} | {n for m in mentions for n in m}
+    )
     names = sorted({*names, *seeds})
     place = {name: number for number, name in enumerate(names)}
     matrix = np.zeros((len(names), len(names)))
@@ -80,7 +82,9 @@ def test_a_chunk_next_to_the_seed_comes_before_a_distant_one() -> None:
 
 def test_similarity_alone_decides_between_chunks_at_one_distance() -> None:
     around = Neighbourhood([], [("seed", "a"), ("seed", "b")], {"seed": 2})
-    assert personalised_pagerank(around, {"seed": 1.0}, {})["a"] == personalised_pagerank(around, {"seed": 1.0}, {})["b"]
+    assert (
+        personalised_pagerank(around, {"seed": 1.0}, {})["a"] == personalised_pagerank(around, {"seed": 1.0}, {})["b"]
+    )
     scores = personalised_pagerank(around, {"seed": 1.0}, {"a": 0.3, "b": 0.8})
     assert scores["b"] > scores["a"]
 
@@ -96,7 +100,9 @@ def test_a_seed_without_a_neighbour_keeps_its_share_and_takes_nothing_from_other
     assert alone == pytest.approx({"seed": 0.5})
     both = personalised_pagerank(CHAIN, {"seed": 1.0, "alone": 1.0}, {})
     assert both["alone"] == pytest.approx(0.25)
-    assert all(both[name] == pytest.approx(score / 2) for name, score in personalised_pagerank(CHAIN, {"seed": 1}, {}).items())
+    assert all(
+        both[name] == pytest.approx(score / 2) for name, score in personalised_pagerank(CHAIN, {"seed": 1}, {}).items()
+    )
 
 
 def test_parallel_edges_count_once_at_their_greater_weight_and_loops_not_at_all() -> None:

@@ -76,7 +76,9 @@ def test_a_migration_may_be_run_twice() -> None:
 
 
 def test_every_schema_query_of_the_book_may_be_run_twice() -> None:
-    schema = [query for query in query_book().values() if re.search(r"\b(CREATE|DROP) .*(INDEX|CONSTRAINT)", query.text)]
+    schema = [
+        query for query in query_book().values() if re.search(r"\b(CREATE|DROP) .*(INDEX|CONSTRAINT)", query.text)
+    ]
     assert len(schema) == 5
     assert all("IF NOT EXISTS" in query.text and query.mode == "auto" for query in schema)
 
@@ -84,12 +86,16 @@ def test_every_schema_query_of_the_book_may_be_run_twice() -> None:
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_no_python_file_holds_cypher(path: Path) -> None:
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    assert [text for text in literals(tree) if CYPHER.search(text)] == PROBES.get(path.relative_to(PACKAGE).as_posix(), [])
+    assert [text for text in literals(tree) if CYPHER.search(text)] == PROBES.get(
+        path.relative_to(PACKAGE).as_posix(), []
+    )
     allowed = ["'EXPLAIN ' + query.text"] if path == PACKAGE / "store" / "database.py" else []
     assert list(made_texts(tree)) == allowed
 
 
 def test_the_scan_would_find_cypher_and_made_texts() -> None:
-    tree = ast.parse("def f(x):\n    'MATCH (doc)'\n    run(f'MATCH (n:{x}) RETURN n')\n    s.run('A' + x)\n    s.run(f'{x}')")
+    tree = ast.parse(
+        "def f(x):\n    'MATCH (doc)'\n    run(f'MATCH (n:{x}) RETURN n')\n    s.run('A' + x)\n    s.run(f'{x}')"
+    )
     assert [text for text in literals(tree) if CYPHER.search(text)] == ["MATCH (n:"]
     assert list(made_texts(tree)) == ["'A' + x", "f'{x}'"]
