@@ -7,7 +7,6 @@ failed chunk is recorded with its reason and never ends the run; too large a sha
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 
@@ -49,7 +48,7 @@ class IngestReport:
     embedded: int = 0
     writes: int = 0
     seconds: float = 0.0
-    outcomes: Counter[str] = field(default_factory=Counter)
+    outcomes: dict[str, int] = field(default_factory=dict)
     usage: Usage = field(default_factory=Usage)
     rejected: list[str] = field(default_factory=list)
     problems: list[SourceProblem] = field(default_factory=list)
@@ -58,7 +57,7 @@ class IngestReport:
     @property
     def failed_share(self) -> float:
         """Share of the extracted chunks that failed, 0 to 1."""
-        total = self.outcomes.total()
+        total = sum(self.outcomes.values())
         return len(self.failed_chunks) / total if total else 0.0
 
 
@@ -170,7 +169,7 @@ async def _extract(tools: IngestTools, waiting: Sequence[tuple[Document, Chunk]]
             extractor=tools.extractor.name,
         )
         for extraction, usage in results:
-            report.outcomes[extraction.outcome] += 1
+            report.outcomes[extraction.outcome] = report.outcomes.get(extraction.outcome, 0) + 1
             report.usage += usage
             if extraction.outcome not in ("done", "empty"):
                 report.failed_chunks.append(f"{extraction.chunk_id}: {extraction.outcome}: {extraction.reason}")
@@ -178,7 +177,7 @@ async def _extract(tools: IngestTools, waiting: Sequence[tuple[Document, Chunk]]
             report.mentions += len(resolution.mentions)
             report.statements += len(resolution.facts)
             report.rejected += resolution.rejected
-        tools.observer.progress("extract", report.outcomes.total(), None)
+        tools.observer.progress("extract", sum(report.outcomes.values()), None)
 
 
 async def _extract_group(tools: IngestTools, group: Sequence[tuple[Document, Chunk]]) -> list[tuple[Extraction, Usage]]:

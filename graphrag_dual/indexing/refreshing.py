@@ -54,7 +54,7 @@ class RefreshReport:
     generation: int = 0
     unchanged: bool = False
     communities: int = 0
-    levels: Counter[int] = field(default_factory=Counter)
+    levels: dict[int, int] = field(default_factory=dict)
     reports_written: int = 0
     reports_kept: int = 0
     findings_written: int = 0
@@ -123,7 +123,7 @@ async def _refresh(tools: RefreshTools, communities: Sequence[Community], *, wri
     if state is None:
         raise ConfigError(f"workspace {tools.workspace} is empty", hint="run `graphrag-dual ingest FOLDER` first")
     report = RefreshReport(generation=state.generation, communities=len(communities))
-    report.levels.update(community.level for community in communities)
+    report.levels = dict(Counter(community.level for community in communities))
     report_of = await _reports(tools, communities, report, write_missing=write_missing)
     report.embedded = await embed_pending(tools.database, tools.embedder, tools.workspace)
     live = await live_communities(tools.database, tools.workspace)

@@ -50,13 +50,14 @@ async def run_record(database: Database, workspace: str, job: str) -> AsyncGener
             tasks.start_soon(_renew, database, lease, owner)
             yield record
             tasks.cancel_scope.cancel()
+        await _finish(database, record, "done", "")
     except BaseException as error:
         cause = _first_cause(error)
         with anyio.CancelScope(shield=True):
-            await _finish(database, record, "failed", f"{type(cause).__name__}: {cause}")
+            # The lease first: it must go even where the record cannot be written.
             await database.write("release_lease", name=lease, owner=owner)
+            await _finish(database, record, "failed", f"{type(cause).__name__}: {cause}")
         raise cause from None
-    await _finish(database, record, "done", "")
     await database.write("release_lease", name=lease, owner=owner)
 
 

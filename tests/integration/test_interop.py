@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 from neo4j_graphrag.generation import GraphRAG as Generation
-from neo4j_graphrag.llm import LLMResponse
+from neo4j_graphrag.llm.base import LLMInterfaceV2
+from neo4j_graphrag.llm.types import LLMResponse
 
 from graphrag_dual import GraphRAG
 from graphrag_dual.interop import DualRetriever
@@ -15,11 +16,14 @@ from graphrag_dual.loading import make_document
 pytestmark = pytest.mark.neo4j
 
 
-class _Echo:
+class _Echo(LLMInterfaceV2):
     """A language model of neo4j-graphrag's shape that answers with its prompt."""
 
     def invoke(self, input: Any, *args: Any, **kwargs: Any) -> LLMResponse:
         return LLMResponse(content=str(input))
+
+    async def ainvoke(self, input: Any, *args: Any, **kwargs: Any) -> LLMResponse:
+        return self.invoke(input)
 
 
 def test_neo4j_graphrag_answers_from_the_dual_search(rag: GraphRAG) -> None:
@@ -31,6 +35,6 @@ def test_neo4j_graphrag_answers_from_the_dual_search(rag: GraphRAG) -> None:
     assert items[0].metadata is not None
     assert items[0].metadata["document_uri"] == "tarn.md"
     assert items[0].metadata["channel_evidence"] == ["local(rank:1)"]
-    generation = Generation(retriever=retriever, llm=_Echo())
+    generation = Generation(retriever=retriever, llm=_Echo(model_name="echo"))
     answer = generation.search("Who built the lighthouse?", retriever_config={"top_k": 2}, return_context=False)
     assert text in answer.answer

@@ -1,19 +1,19 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from dataclasses import asdict
 
 import pytest
 
 from graphrag_dual.cli.index import ingest_exit_code, ingest_json
-from graphrag_dual.indexing import IngestReport
+from graphrag_dual.indexing import IngestReport, RefreshReport
 from graphrag_dual.loading import SourceProblem
 from graphrag_dual.model import Usage
 
 
 def report(*, done: int = 0, failed: int = 0, unreadable: int = 0) -> IngestReport:
     return IngestReport(
-        outcomes=Counter({"done": done, "failed": failed}),
+        outcomes={"done": done, "failed": failed},
         failed_chunks=[f"chunk {number}: failed" for number in range(failed)],
         problems=[SourceProblem(f"{number}.pdf", "encrypted") for number in range(unreadable)],
     )
@@ -37,8 +37,15 @@ def test_the_exit_code_tells_partly_failed_from_failed(what: IngestReport, share
     assert ingest_exit_code(what, share) == code
 
 
+def test_a_report_becomes_plain_values_for_the_record_of_a_run() -> None:
+    ingested, refreshed = report(done=3, unreadable=1), RefreshReport(levels={0: 2, 1: 5})
+    plain = json.loads(json.dumps([asdict(ingested), asdict(refreshed)]))
+    assert plain[0]["outcomes"] == {"done": 3, "failed": 0}
+    assert plain[1]["levels"] == {"0": 2, "1": 5}
+
+
 def test_an_empty_chunk_did_not_fail() -> None:
-    assert ingest_exit_code(IngestReport(outcomes=Counter({"empty": 5})), 0.0) == 0
+    assert ingest_exit_code(IngestReport(outcomes={"empty": 5}), 0.0) == 0
 
 
 def test_the_json_of_a_report_counts_calls_of_both_models() -> None:

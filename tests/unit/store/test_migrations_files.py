@@ -15,7 +15,8 @@ from graphrag_dual.store.query_book import cypher_folder
 PACKAGE = Path(graphrag_dual.__file__).resolve().parent
 # Clauses as only Cypher has them; a sentence may say "match" or "create".
 CYPHER = re.compile(
-    r"\b(MATCH|MERGE|CREATE)\s*\(|\bDETACH DELETE\b|\bUNWIND\s+\$|\bRETURN\s+\w+\.\w|\bCREATE\s+(\w+\s+)*(INDEX|CONSTRAINT)\b"
+    r"\b(MATCH|MERGE|CREATE)\s*\(|\bDETACH DELETE\b|\bUNWIND\s+\$|\bRETURN\s+\w+\.\w|"
+    r"\bCREATE\s+(\w+\s+)*(INDEX|CONSTRAINT)\b"
     r"|\bDROP\s+(INDEX|CONSTRAINT)\b|\bCALL\s+(db|dbms|gds|apoc)\.|\bSHOW\s+(INDEXES|PROCEDURES|CONSTRAINTS)\b"
     r"|-\[:\w+"
 )

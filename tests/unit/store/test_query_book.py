@@ -69,7 +69,7 @@ def test_two_queries_of_one_name_are_refused_across_files(tmp_path: Path) -> Non
     (tmp_path / "a.cypher").write_text(GOOD, encoding="utf-8")
     assert list(QueryBook(tmp_path)) == ["names", "touch"]
     (tmp_path / "b.cypher").write_text("// name: touch() read\n// Doc.\nRETURN 1;\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="b.cypher: a second query is named touch"):
+    with pytest.raises(ValueError, match=r"b\.cypher: a second query is named touch"):
         QueryBook(tmp_path)
 
 
