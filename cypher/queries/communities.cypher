@@ -55,7 +55,7 @@ MERGE (c)-[:PARENT_COMMUNITY]->(p);
 // name: put_memberships(workspace: STRING, generation: INTEGER, rows: LIST<MAP>) write
 // Join each entity to its finest community of a generation that is being built.
 UNWIND $rows AS row
-MATCH (e:__Entity__ {id: row.entity_id, workspace: $workspace})
+MATCH (e:__Entity__ {id: row.entity_id, workspace: $workspace}) USING INDEX e:__Entity__(id)
 MATCH (c:__Community__ {id: row.community_id, generation: $generation})
 MERGE (e)-[:IN_COMMUNITY]->(c);
 
@@ -63,7 +63,7 @@ MERGE (e)-[:IN_COMMUNITY]->(c);
 // All that the reports of communities may be written from, heaviest first and bounded.
 UNWIND $rows AS row
 CALL (row) {
-  MATCH (e:__Entity__ {workspace: $workspace}) WHERE e.id IN row.member_ids
+  MATCH (e:__Entity__ {workspace: $workspace}) USING INDEX e:__Entity__(id) WHERE e.id IN row.member_ids
   OPTIONAL MATCH (e)-[r:RELATED_TO]-(other:__Entity__) WHERE other.id IN row.member_ids
   WITH e, coalesce(sum(r.weight), 0.0) AS degree
   ORDER BY degree DESC, e.id LIMIT $max_entities
@@ -71,6 +71,7 @@ CALL (row) {
 }
 CALL (row) {
   MATCH (s:__Entity__ {workspace: $workspace})<-[:SUBJECT]-(f:Fact)-[:OBJECT]->(o:__Entity__)
+  USING INDEX s:__Entity__(id)
   WHERE s.id IN row.member_ids AND o.id IN row.member_ids
   WITH f, s, o ORDER BY f.weight DESC, f.id LIMIT $max_facts
   RETURN collect({id: f.id, subject_id: s.id, object_id: o.id, subject: f.subject, predicate: f.predicate,
@@ -78,7 +79,8 @@ CALL (row) {
                   chunk_ids: COLLECT { MATCH (f)-[:STATED_IN]->(c:Chunk) RETURN c.id ORDER BY c.id LIMIT 20 }}) AS facts
 }
 CALL (row) {
-  MATCH (e:__Entity__ {workspace: $workspace})-[:FROM_CHUNK]->(c:Chunk) WHERE e.id IN row.member_ids
+  MATCH (e:__Entity__ {workspace: $workspace})-[:FROM_CHUNK]->(c:Chunk) USING INDEX e:__Entity__(id)
+  WHERE e.id IN row.member_ids
   WITH c, collect(e.id) AS mentioned
   ORDER BY size(mentioned) DESC, c.id LIMIT $max_chunks
   MATCH (c)-[:FROM_DOCUMENT]->(d:Document)
@@ -89,7 +91,7 @@ RETURN row.id AS id, entities, facts, chunks, documents;
 
 // name: reports_by_id(workspace: STRING, ids: LIST<STRING>) read
 // Which of these reports exist.
-MATCH (r:CommunityReport {workspace: $workspace}) WHERE r.id IN $ids
+MATCH (r:CommunityReport {workspace: $workspace}) USING INDEX r:CommunityReport(id) WHERE r.id IN $ids
 RETURN r.id AS id;
 
 // name: put_reports(workspace: STRING, rows: LIST<MAP>) write
@@ -124,7 +126,7 @@ CALL (c, row) {
   DELETE old
 }
 WITH c, row
-MATCH (r:CommunityReport {id: row.report_id, workspace: $workspace})
+MATCH (r:CommunityReport {id: row.report_id, workspace: $workspace}) USING INDEX r:CommunityReport(id)
 MERGE (r)-[:REPORTS_ON]->(c);
 
 // name: switch_generation(workspace: STRING, generation: INTEGER) write

@@ -1,6 +1,6 @@
 // name: documents_by_id(workspace: STRING, ids: LIST<STRING>) read
 // Content hash of stored documents and which of their chunks still lack an extraction.
-MATCH (d:Document {workspace: $workspace}) WHERE d.id IN $ids
+MATCH (d:Document {workspace: $workspace}) USING INDEX d:Document(id) WHERE d.id IN $ids
 RETURN d.id AS id, d.content_hash AS content_hash,
        [(c:Chunk)-[:FROM_DOCUMENT]->(d) WHERE c.outcome IN ['pending', 'failed', 'truncated', 'refused'] | c.id] AS unfinished;
 
@@ -37,9 +37,9 @@ MATCH (c:Chunk {workspace: $workspace})-[:FROM_DOCUMENT]->(:Document {id: $docum
 WHERE NOT c.id IN $chunk_ids
 RETURN c.id AS id;
 
-// name: documents_by_uri(workspace: STRING, uris: LIST<STRING>) read
-// Ids of the documents with these URIs.
-MATCH (d:Document {workspace: $workspace}) WHERE d.uri IN $uris
+// name: chunks_of_documents(workspace: STRING, ids: LIST<STRING>) read
+// URI and chunk ids of documents.
+MATCH (d:Document {workspace: $workspace}) USING INDEX d:Document(id) WHERE d.id IN $ids
 RETURN d.id AS id, d.uri AS uri, [(c:Chunk)-[:FROM_DOCUMENT]->(d) | c.id] AS chunk_ids;
 
 // name: delete_chunks(workspace: STRING, chunk_ids: LIST<STRING>) write
@@ -50,7 +50,7 @@ CALL () {
   OPTIONAL MATCH (report)-[:HAS_FINDING]->(finding:Finding)
   DETACH DELETE finding, report
 }
-MATCH (c:Chunk {workspace: $workspace}) WHERE c.id IN $chunk_ids
+MATCH (c:Chunk {workspace: $workspace}) USING INDEX c:Chunk(id) WHERE c.id IN $chunk_ids
 CALL (c) {
   MATCH (c)<-[:FROM_CHUNK]-(e:__Entity__) SET e:Stale
 }
@@ -68,5 +68,5 @@ DETACH DELETE c;
 
 // name: delete_documents(workspace: STRING, ids: LIST<STRING>) write
 // Remove documents whose chunks are gone.
-MATCH (d:Document {workspace: $workspace}) WHERE d.id IN $ids AND NOT (d)<-[:FROM_DOCUMENT]-()
+MATCH (d:Document {workspace: $workspace}) USING INDEX d:Document(id) WHERE d.id IN $ids AND NOT (d)<-[:FROM_DOCUMENT]-()
 DETACH DELETE d;

@@ -2,7 +2,7 @@
 // Write what was extracted from chunks: entities, their mentions, facts and where these are stated. Idempotent: what an
 // earlier extraction of the same chunk said is replaced.
 UNWIND $rows AS row
-MATCH (c:Chunk {id: row.chunk_id, workspace: $workspace})
+MATCH (c:Chunk {id: row.chunk_id, workspace: $workspace}) USING INDEX c:Chunk(id)
 SET c.outcome = row.outcome, c.reason = row.reason, c.extractor = row.extractor
 WITH c, row
 CALL (c) {
@@ -35,7 +35,7 @@ CALL (c, row) {
 // name: stale_facts(workspace: STRING, limit: INTEGER) read
 // Facts whose derived properties await rebuilding, each with all its statements.
 MATCH (f:Stale&Fact {workspace: $workspace})
-WITH f ORDER BY f.id LIMIT $limit
+WITH f LIMIT $limit
 RETURN f.id AS id,
        COLLECT {
          MATCH (f)-[s:STATED_IN]->(c:Chunk)-[:FROM_DOCUMENT]->(d:Document)
@@ -46,7 +46,7 @@ RETURN f.id AS id,
 // name: stale_entities(workspace: STRING, limit: INTEGER) read
 // Entities whose derived properties await rebuilding, each with all its mentions.
 MATCH (e:Stale&__Entity__ {workspace: $workspace})
-WITH e ORDER BY e.id LIMIT $limit
+WITH e LIMIT $limit
 RETURN e.id AS id,
        COLLECT {
          MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)-[:FROM_DOCUMENT]->(d:Document)
@@ -56,7 +56,7 @@ RETURN e.id AS id,
 
 // name: drop_unsupported_facts(workspace: STRING, ids: LIST<STRING>) write
 // Remove facts that no chunk states any more; their entities become stale.
-MATCH (f:Fact {workspace: $workspace}) WHERE f.id IN $ids
+MATCH (f:Fact {workspace: $workspace}) USING INDEX f:Fact(id) WHERE f.id IN $ids
 MATCH (f)-[:SUBJECT|OBJECT]->(e:__Entity__)
 SET e:Stale
 WITH DISTINCT f
@@ -65,7 +65,7 @@ DETACH DELETE f;
 // name: rebuild_facts(workspace: STRING, rows: LIST<MAP>) write
 // Set the derived properties of facts; a fact whose text changed awaits a new embedding; its ends become stale.
 UNWIND $rows AS row
-MATCH (f:Fact {id: row.id, workspace: $workspace})
+MATCH (f:Fact {id: row.id, workspace: $workspace}) USING INDEX f:Fact(id)
 MATCH (f)-[:SUBJECT]->(subject:__Entity__)
 MATCH (f)-[:OBJECT]->(object:__Entity__)
 FOREACH (_ IN CASE WHEN f.predicate <> row.predicate THEN [1] ELSE [] END | SET f:Pending)
@@ -73,13 +73,13 @@ SET subject:Stale, object:Stale, f.weight = row.weight, f.description = row.desc
 
 // name: drop_unmentioned_entities(workspace: STRING, ids: LIST<STRING>) write
 // Remove entities that no chunk mentions any more.
-MATCH (e:__Entity__ {workspace: $workspace}) WHERE e.id IN $ids
+MATCH (e:__Entity__ {workspace: $workspace}) USING INDEX e:__Entity__(id) WHERE e.id IN $ids
 DETACH DELETE e;
 
 // name: rebuild_entities(workspace: STRING, rows: LIST<MAP>) write
 // Set the derived properties of entities; one whose text changed awaits a new embedding.
 UNWIND $rows AS row
-MATCH (e:__Entity__ {id: row.id, workspace: $workspace})
+MATCH (e:__Entity__ {id: row.id, workspace: $workspace}) USING INDEX e:__Entity__(id)
 FOREACH (_ IN CASE WHEN e.embedding IS NULL OR e.name <> row.name OR e.description <> row.description
                    THEN [1] ELSE [] END | SET e:Pending)
 SET e.name = row.name, e.type = row.type, e.description = row.description, e.aliases = row.aliases;
@@ -87,7 +87,7 @@ SET e.name = row.name, e.type = row.type, e.description = row.description, e.ali
 // name: rebuild_relationships(workspace: STRING, ids: LIST<STRING>) write
 // Aggregate facts into one RELATED_TO per ordered pair of entities, for all pairs that start at the entities named, and
 // carry changed names into their facts. Ends the rebuilding of these entities.
-MATCH (e:__Entity__ {workspace: $workspace}) WHERE e.id IN $ids
+MATCH (e:__Entity__ {workspace: $workspace}) USING INDEX e:__Entity__(id) WHERE e.id IN $ids
 CALL (e) {
   MATCH (e)-[old:RELATED_TO]->(o)
   WHERE NOT EXISTS { (e)<-[:SUBJECT]-(:Fact)-[:OBJECT]->(o) }
@@ -116,13 +116,13 @@ REMOVE e:Stale;
 
 // name: fresh_facts(workspace: STRING, ids: LIST<STRING>) write
 // End the rebuilding of facts.
-MATCH (f:Fact {workspace: $workspace}) WHERE f.id IN $ids
+MATCH (f:Fact {workspace: $workspace}) USING INDEX f:Fact(id) WHERE f.id IN $ids
 REMOVE f:Stale;
 
 // name: pending_embeddings(workspace: STRING, limit: INTEGER) read
 // Nodes that await an embedding, each with the text to embed.
 MATCH (n:Pending {workspace: $workspace})
-WITH n ORDER BY n.id LIMIT $limit
+WITH n LIMIT $limit
 RETURN n.id AS id,
        CASE
          WHEN n:Chunk THEN n.context + '\n' + n.text
@@ -135,6 +135,6 @@ RETURN n.id AS id,
 // name: put_embeddings(workspace: STRING, rows: LIST<MAP>) write
 // Store embeddings, checked by the caller for length, finiteness and norm, which the server would not complain about.
 UNWIND $rows AS row
-MATCH (n:Pending {id: row.id, workspace: $workspace})
+MATCH (n:Pending {id: row.id, workspace: $workspace}) USING INDEX n:Pending(id)
 CALL db.create.setNodeVectorProperty(n, 'embedding', row.vector)
 REMOVE n:Pending;

@@ -32,7 +32,7 @@ RETURN list, id, score, entity_ids;
 // name: neighbourhood(workspace: STRING, seed_ids: LIST<STRING>, fanout: INTEGER, breadth: INTEGER) read
 // The bounded surroundings of seed entities: two hops over relationships, at most `fanout` per entity and `breadth`
 // entities per hop, heaviest first, and the chunks that mention any of them. Never an unbounded path.
-MATCH (s:__Entity__ {workspace: $workspace}) WHERE s.id IN $seed_ids
+MATCH (s:__Entity__ {workspace: $workspace}) USING INDEX s:__Entity__(id) WHERE s.id IN $seed_ids
 WITH collect(s) AS seeds
 CALL (seeds) {
   UNWIND seeds AS e
@@ -89,13 +89,13 @@ RETURN list, id, score, chunk_ids;
 
 // name: chunk_evidence(workspace: STRING, ids: LIST<STRING>) read
 // Text and provenance of chunks.
-MATCH (c:Chunk {workspace: $workspace})-[:FROM_DOCUMENT]->(d:Document) WHERE c.id IN $ids
+MATCH (c:Chunk {workspace: $workspace})-[:FROM_DOCUMENT]->(d:Document) USING INDEX c:Chunk(id) WHERE c.id IN $ids
 RETURN c.id AS id, c.text AS text, c.index AS index, c.start AS start, c.end AS end, c.heading AS heading,
        d.id AS document_id, d.uri AS document_uri, d.title AS document_title;
 
 // name: entity_evidence(workspace: STRING, ids: LIST<STRING>) read
 // Name, type, description and heaviest facts of entities.
-MATCH (e:__Entity__ {workspace: $workspace}) WHERE e.id IN $ids
+MATCH (e:__Entity__ {workspace: $workspace}) USING INDEX e:__Entity__(id) WHERE e.id IN $ids
 RETURN e.id AS id, e.name AS name, e.type AS type, e.description AS description, e.aliases AS aliases,
        COLLECT {
          MATCH (e)<-[:SUBJECT|OBJECT]-(f:Fact)

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 from graphrag_dual.batching import grouped
+from graphrag_dual.ids import document_id
 from graphrag_dual.model import Chunk, Document, Extraction
 from graphrag_dual.store.database import Database, Row
 
@@ -85,7 +86,8 @@ def _context(document: Document, chunk: Chunk) -> str:
 
 async def resolve_uris(database: Database, workspace: str, uris: Sequence[str]) -> dict[str, Row]:
     """Ids and chunk ids of the documents with these URIs, by URI."""
-    rows = await database.read("documents_by_uri", workspace=workspace, uris=list(uris))
+    ids = [document_id(workspace, uri) for uri in uris]
+    rows = await database.read("chunks_of_documents", workspace=workspace, ids=ids)
     return {row["uri"]: row for row in rows}
 
 
