@@ -37,6 +37,7 @@ from graphrag_dual.ports import ChatModel, Embedder, Extractor, Observer, Report
 from graphrag_dual.reports import open_report_writer
 from graphrag_dual.resolution.rebuilding import rebuild_stale
 from graphrag_dual.search import Answerer, DualSearcher, QuestionEncoder, plan
+from graphrag_dual.search.dual import LANES
 from graphrag_dual.search.global_ import GlobalChannel
 from graphrag_dual.search.local import LocalChannel
 from graphrag_dual.store import (
@@ -58,15 +59,6 @@ __all__ = ["DeleteReport", "Engine"]
 # Title and headings are embedded with a chunk and must fit into the embedder's window beside it.
 _CONTEXT_TOKENS = 32
 _MAX_CHUNK_TOKENS = 512
-
-# What each channel ranks.  An entity's text is derived, so a chunk of the same rank goes first; a chunk that a finding
-# cites has the global channel's vote at second hand: half of it (DECISIONS.md, D11 and D12).
-_LANES: Mapping[tuple[Channel, SourceType], float] = {
-    ("local", "local_chunk"): 1.0,
-    ("local", "local_entity"): 0.9,
-    ("global", "global_community"): 1.0,
-    ("global", "local_chunk"): 0.5,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +95,16 @@ class Engine:
         self._extractor = extractor
         self._writer = report_writer
         questions = QuestionEncoder(embedder)
+        self.local = LocalChannel(database, questions, workspace=self.workspace, k=settings.rrf_k)
+        self.global_ = GlobalChannel(database, questions, workspace=self.workspace, k=settings.rrf_k)
         self._searcher = DualSearcher(
-            LocalChannel(database, questions, workspace=self.workspace, k=settings.rrf_k),
-            GlobalChannel(database, questions, workspace=self.workspace, k=settings.rrf_k),
+            self.local,
+            self.global_,
             k=settings.rrf_k,
             candidates=settings.candidates,
             channel_timeout_s=settings.channel_timeout_s,
             strategy=settings.strategy,
-            lanes=_LANES,
+            lanes=LANES,
         )
 
     @classmethod

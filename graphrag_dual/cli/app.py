@@ -8,7 +8,7 @@ from typing import Any
 
 import typer
 
-from graphrag_dual.cli import index, operations, query, server
+from graphrag_dual.cli import evaluation, index, operations, query, server
 from graphrag_dual.cli.output import show_error
 from graphrag_dual.errors import GraphRagDualError
 
@@ -25,7 +25,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for module in (server, index, query, operations):
+for module in (server, index, query, evaluation, operations):
     module.register(app)
 
 

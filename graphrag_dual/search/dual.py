@@ -21,9 +21,18 @@ from graphrag_dual.ports import GlobalRetriever, LocalRetriever
 from graphrag_dual.search.fusion import Fused, RankedList, reciprocal_rank_fusion
 from graphrag_dual.search.intent import plan as plan_of
 
-__all__ = ["DualSearcher"]
+__all__ = ["LANES", "DualSearcher"]
 
 _log = logging.getLogger(__name__)
+
+# What each channel of the engine ranks.  An entity's text is derived, so a chunk of the same rank goes first; a chunk that
+# a finding cites has the global channel's vote at second hand: half of it (DECISIONS.md, D11 and D12).
+LANES: Mapping[tuple[Channel, SourceType], float] = {
+    ("local", "local_chunk"): 1.0,
+    ("local", "local_entity"): 0.9,
+    ("global", "global_community"): 1.0,
+    ("global", "local_chunk"): 0.5,
+}
 
 _CHANNELS: tuple[Channel, ...] = ("local", "global")
 _USERINFO = re.compile(r"://[^/\s@]*@")

@@ -7,21 +7,16 @@ makes agreement between the channels count.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graphrag_dual.model import Candidate
-from graphrag_dual.search.fusion import Fused, RankedList, reciprocal_rank_fusion
+from graphrag_dual.search.fusion import Fused
+from graphrag_dual.search.lists import FindingHit, GlobalLists
 from graphrag_dual.search.lucene import fulltext_query
 from graphrag_dual.search.question import QuestionEncoder
 from graphrag_dual.store.database import Database
 
 __all__ = ["GlobalChannel"]
-
-_LIST_WEIGHTS: Mapping[str, float] = {"dense": 1.0, "bm25": 1.2, "findings": 1.0}
-
-# Only the chunks behind the best findings: further down, a citation says little about the question.
-_CITED = 10
 
 _Row = dict[str, Any]
 
@@ -44,6 +39,15 @@ class GlobalChannel:
             DatabaseError: the server failed.
             ModelError: the question could not be embedded.
         """
+        return await self.candidates(await self.lists(query, limit), limit)
+
+    async def lists(self, query: str, limit: int) -> GlobalLists:
+        """The ranked lists behind the candidates; ``limit`` is the least number of items asked of an index.
+
+        Raises:
+            DatabaseError: the server failed.
+            ModelError: the question could not be embedded.
+        """
         vector = await self._questions.vector(query)
         rows = await self._database.read(
             "global_lists",
@@ -53,50 +57,41 @@ class GlobalChannel:
             candidates=max(50, limit),
         )
         rows.sort(key=lambda row: (-row["score"], row["id"]))
-        lists = {
-            name: tuple(row["id"] for row in rows if row["list"] == source)
-            for name, source in (("dense", "report_dense"), ("bm25", "report_bm25"), ("findings", "finding_dense"))
-        }
-        ranked = [RankedList(name, _LIST_WEIGHTS[name], ids) for name, ids in lists.items()]
-        reports = reciprocal_rank_fusion(ranked, k=self._k)[:limit]
-        cited = tuple(chunk_id for row in rows for chunk_id in row["chunk_ids"])
-        chunks = reciprocal_rank_fusion([RankedList("cited", 1.0, cited)], k=self._k)[:_CITED]
-        candidates = await self._report_candidates(reports) + await self._chunk_candidates(chunks)
-        return sorted(candidates, key=lambda candidate: (-candidate.raw_score, candidate.doc_id))
-
-    async def _report_candidates(self, ranked: Sequence[Fused]) -> list[Candidate]:
-        rows = await self._database.read(
-            "report_evidence", workspace=self._workspace, ids=[fused.doc_id for fused in ranked]
+        return GlobalLists(
+            reports={
+                name: tuple((row["id"], row["score"]) for row in rows if row["list"] == f"report_{name}")
+                for name in ("dense", "bm25")
+            },
+            findings=tuple(
+                FindingHit(row["id"], row["score"], tuple(row["chunk_ids"]))
+                for row in rows
+                if row["list"] == "finding_dense"
+            ),
         )
-        known = {row["id"]: row for row in rows}
-        return [
-            Candidate(
-                fused.doc_id,
-                _report_text(known[fused.doc_id]),
-                "global_community",
-                fused.score,
-                _report_metadata(fused, known[fused.doc_id]),
-            )
-            for fused in ranked
-            if fused.doc_id in known
-        ]
 
-    async def _chunk_candidates(self, ranked: Sequence[Fused]) -> list[Candidate]:
-        rows = await self._database.read(
-            "chunk_evidence", workspace=self._workspace, ids=[fused.doc_id for fused in ranked]
-        )
-        known = {row["id"]: row for row in rows}
-        return [
-            Candidate(
-                fused.doc_id,
-                known[fused.doc_id]["text"],
-                "local_chunk",
-                fused.score,
-                {key: value for key, value in known[fused.doc_id].items() if key not in ("id", "text")},
-            )
-            for fused in ranked
-            if fused.doc_id in known
-        ]
+    async def candidates(self, lists: GlobalLists, limit: int) -> list[Candidate]:
+        """Up to ``limit`` reports and up to 10 cited chunks of ``lists`` with their texts, best first.
+
+        Raises:
+            DatabaseError: the server failed.
+        """
+        ranked = lists.ranked(limit=limit, k=self._k)
+        reports = await self._rows("report_evidence", [one.doc_id for kind, one in ranked if kind != "local_chunk"])
+        chunks = await self._rows("chunk_evidence", [one.doc_id for kind, one in ranked if kind == "local_chunk"])
+        found = []
+        for kind, one in ranked:
+            if one.doc_id in reports:
+                row = reports[one.doc_id]
+                found.append(Candidate(one.doc_id, _report_text(row), kind, one.score, _report_metadata(one, row)))
+            elif one.doc_id in chunks:
+                row = chunks[one.doc_id]
+                about = {key: value for key, value in row.items() if key not in ("id", "text")}
+                found.append(Candidate(one.doc_id, row["text"], kind, one.score, about))
+        return found
+
+    async def _rows(self, query: str, ids: list[str]) -> dict[str, _Row]:
+        rows = await self._database.read(query, workspace=self._workspace, ids=ids)
+        return {row["id"]: row for row in rows}
 
 
 def _report_text(row: _Row) -> str:

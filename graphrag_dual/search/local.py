@@ -11,19 +11,17 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graphrag_dual.model import Candidate
-from graphrag_dual.search.fusion import Fused, RankedList, reciprocal_rank_fusion
+from graphrag_dual.search.fusion import Fused
 from graphrag_dual.search.graph_list import Neighbourhood, personalised_pagerank, seed_weights
+from graphrag_dual.search.lists import ENTITIES, LocalLists, ScoredIds
 from graphrag_dual.search.lucene import fulltext_query
 from graphrag_dual.search.question import QuestionEncoder
 from graphrag_dual.store.database import Database
 
-__all__ = ["LIST_WEIGHTS", "LocalChannel"]
-
-LIST_WEIGHTS: Mapping[str, float] = {"dense": 1.0, "bm25": 1.2, "graph": 1.5}
+__all__ = ["LocalChannel"]
 
 # Few and precise seeds beat many: measured on multi-hop questions, five facts rank better than eight or fifteen.
 _FACTS = 5
-_ENTITIES = 10
 _FANOUT = 30
 _BREADTH = 100
 
@@ -46,21 +44,59 @@ class LocalChannel:
             DatabaseError: the server failed.
             ModelError: the question could not be embedded.
         """
+        return await self.candidates(await self.lists(query, limit), limit)
+
+    async def lists(self, query: str, limit: int) -> LocalLists:
+        """The ranked lists behind the candidates; ``limit`` is the least number of chunks asked of an index.
+
+        Raises:
+            DatabaseError: the server failed.
+            ModelError: the question could not be embedded.
+        """
         vector = await self._questions.vector(query)
-        lists = await self._first_lists(query, vector, limit)
-        scores = await self._graph_scores(lists)
-        chunks = self._fuse(
-            dense=lists["chunk_dense"],
-            bm25=lists["chunk_bm25"],
-            graph=_ranked(scores.chunks),
-        )[:limit]
-        entities = self._fuse(
-            dense=lists["entity_dense"],
-            bm25=lists["entity_bm25"],
-            graph=_ranked(scores.entities)[:_ENTITIES],
-        )[:_ENTITIES]
-        candidates = await self._chunk_candidates(chunks) + await self._entity_candidates(entities)
-        return sorted(candidates, key=lambda candidate: (-candidate.raw_score, candidate.doc_id))
+        rows = await self._first_lists(query, vector, limit)
+        scores = await self._graph_scores(rows)
+        return LocalLists(
+            chunks={
+                "dense": _scored(rows["chunk_dense"]),
+                "bm25": _scored(rows["chunk_bm25"]),
+                "graph": _ranked(scores.chunks),
+            },
+            entities={
+                "dense": _scored(rows["entity_dense"]),
+                "bm25": _scored(rows["entity_bm25"]),
+                "graph": _ranked(scores.entities)[:ENTITIES],
+            },
+        )
+
+    async def candidates(self, lists: LocalLists, limit: int) -> list[Candidate]:
+        """Up to ``limit`` chunks and up to 10 entities of ``lists`` with their texts, best first.
+
+        Raises:
+            DatabaseError: the server failed.
+        """
+        ranked = lists.ranked(limit=limit, k=self._k)
+        chunks = await self._rows("chunk_evidence", [one.doc_id for kind, one in ranked if kind == "local_chunk"])
+        entities = await self._rows("entity_evidence", [one.doc_id for kind, one in ranked if kind == "local_entity"])
+        texts = {**{one: row["text"] for one, row in chunks.items()}, **_entity_texts(entities)}
+        rows = {**chunks, **entities}
+        return [
+            Candidate(one.doc_id, texts[one.doc_id], kind, one.score, _metadata(one, rows))
+            for kind, one in ranked
+            if one.doc_id in rows
+        ]
+
+    async def chunks(self, ids: Sequence[str]) -> list[Candidate]:
+        """The chunks of ``ids`` that there are, unranked: texts, and the document and place of each as metadata.
+
+        Raises:
+            DatabaseError: the server failed.
+        """
+        rows = await self._rows("chunk_evidence", ids)
+        found = [Fused(one, 0.0, {}) for one in ids if one in rows]
+        return [
+            Candidate(one.doc_id, rows[one.doc_id]["text"], "local_chunk", 0.0, _metadata(one, rows)) for one in found
+        ]
 
     async def _first_lists(self, query: str, vector: list[float], limit: int) -> dict[str, list[_Row]]:
         rows = await self._database.read(
@@ -69,7 +105,7 @@ class LocalChannel:
             vector=vector,
             text=fulltext_query(query),
             candidates=max(50, limit),
-            entities=_ENTITIES,
+            entities=ENTITIES,
             facts=_FACTS,
         )
         names = ("chunk_dense", "chunk_bm25", "entity_dense", "entity_bm25", "fact_dense")
@@ -97,35 +133,9 @@ class LocalChannel:
             entities={name: score for name, score in scores.items() if name not in chunk_ids},
         )
 
-    def _fuse(self, *, dense: Sequence[_Row], bm25: Sequence[_Row], graph: Sequence[str]) -> list[Fused]:
-        lists = {"dense": [row["id"] for row in dense], "bm25": [row["id"] for row in bm25], "graph": graph}
-        return reciprocal_rank_fusion(
-            [RankedList(name, LIST_WEIGHTS[name], tuple(ids)) for name, ids in lists.items()], k=self._k
-        )
-
-    async def _chunk_candidates(self, ranked: Sequence[Fused]) -> list[Candidate]:
-        rows = await self._database.read(
-            "chunk_evidence", workspace=self._workspace, ids=[fused.doc_id for fused in ranked]
-        )
-        texts = {row["id"]: row for row in rows}
-        return [
-            Candidate(fused.doc_id, texts[fused.doc_id]["text"], "local_chunk", fused.score, _metadata(fused, texts))
-            for fused in ranked
-            if fused.doc_id in texts
-        ]
-
-    async def _entity_candidates(self, ranked: Sequence[Fused]) -> list[Candidate]:
-        rows = await self._database.read(
-            "entity_evidence", workspace=self._workspace, ids=[fused.doc_id for fused in ranked]
-        )
-        known = {row["id"]: row for row in rows}
-        return [
-            Candidate(
-                fused.doc_id, _entity_text(known[fused.doc_id]), "local_entity", fused.score, _metadata(fused, known)
-            )
-            for fused in ranked
-            if fused.doc_id in known
-        ]
+    async def _rows(self, query: str, ids: Sequence[str]) -> dict[str, _Row]:
+        rows = await self._database.read(query, workspace=self._workspace, ids=list(ids))
+        return {row["id"]: row for row in rows}
 
 
 _Row = dict[str, Any]
@@ -137,9 +147,14 @@ class _GraphScores:
         self.entities = entities
 
 
-def _ranked(scores: Mapping[str, float]) -> list[str]:
+def _scored(rows: Sequence[_Row]) -> ScoredIds:
+    return tuple((row["id"], row["score"]) for row in rows)
+
+
+def _ranked(scores: Mapping[str, float]) -> ScoredIds:
     # Rounded, so that ties of the walk are broken by id and not by the last bits of a sum.
-    return sorted((name for name in scores if scores[name] > 0), key=lambda name: (-round(scores[name], 12), name))
+    names = sorted((name for name in scores if scores[name] > 0), key=lambda name: (-round(scores[name], 12), name))
+    return tuple((name, scores[name]) for name in names)
 
 
 def _metadata(fused: Fused, rows: Mapping[str, _Row]) -> dict[str, object]:
@@ -147,6 +162,10 @@ def _metadata(fused: Fused, rows: Mapping[str, _Row]) -> dict[str, object]:
         key: value for key, value in rows[fused.doc_id].items() if key not in ("id", "text") and value not in ("", [])
     }
     return {**row, "lists": dict(fused.ranks)}
+
+
+def _entity_texts(rows: Mapping[str, _Row]) -> dict[str, str]:
+    return {one: _entity_text(row) for one, row in rows.items()}
 
 
 def _entity_text(row: _Row) -> str:

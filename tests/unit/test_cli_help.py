@@ -24,6 +24,7 @@ COMMANDS = [
     ["reports"],
     ["search"],
     ["ask"],
+    ["eval"],
     ["admin"],
     ["job", "list"],
     ["job", "run"],

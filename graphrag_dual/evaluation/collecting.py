@@ -1,0 +1,105 @@
+"""Ask both channels every question of a set and keep what they found."""
+
+from __future__ import annotations
+
+import time
+
+import graphrag_dual
+from graphrag_dual.batching import grouped
+from graphrag_dual.engine import Engine
+from graphrag_dual.errors import ConfigError
+from graphrag_dual.evaluation.dataset import Dataset, Question
+from graphrag_dual.evaluation.recording import ChunkPlace, Heading, QuestionLists, Recording, chunk_ids
+from graphrag_dual.ports import Observer
+
+__all__ = ["collect", "index_dataset"]
+
+_BATCH = 1000
+
+
+async def index_dataset(engine: Engine, dataset: Dataset) -> str:
+    """Bring the documents of ``dataset`` into the workspace, build communities and reports; the extractor's name.
+
+    What is there already costs nothing.  A recorded extraction of the set is replayed, else spaCy extracts.
+
+    Raises:
+        ConfigError: the workspace holds other documents too.
+        InputError: the recorded extraction cannot be read.
+    """
+    extractor = f"recorded:{dataset.extraction}" if dataset.extraction else "spacy"
+    await engine.ingest(dataset.documents, extractor=extractor)
+    stored = (await engine.status()).counts.get("documents", 0)
+    if stored != len(dataset.documents):
+        raise ConfigError(
+            f"workspace {engine.workspace} holds {stored} documents, {dataset.name} has {len(dataset.documents)}",
+            hint="name a workspace of its own with --workspace, or wipe this one with `graphrag-dual admin wipe`",
+        )
+    await engine.refresh()
+    return "recorded" if dataset.extraction else "spacy"
+
+
+async def collect(engine: Engine, dataset: Dataset, *, extractor: str, observer: Observer) -> Recording:
+    """The lists of both channels for every question, asked one after another, so that times are those of one question.
+
+    Raises:
+        DatabaseError: the server failed.
+        ModelError: a question could not be embedded.
+    """
+    limit = engine.settings.candidates
+    questions: dict[str, QuestionLists] = {}
+    generators: set[str] = set()
+    for number, question in enumerate(dataset.questions, start=1):
+        lists, found = await _ask(engine, question, limit)
+        questions[question.id] = lists
+        generators |= found
+        observer.progress("questions", number, len(dataset.questions))
+    state = (await engine.status()).state
+    named = sorted({one for lists in questions.values() for one in chunk_ids(lists)})
+    heading = Heading(
+        package_version=graphrag_dual.__version__,
+        dataset=dataset.name,
+        dataset_hash=dataset.digest,
+        workspace=engine.workspace,
+        workspace_digest=await engine.digest(),
+        embedding_model=state.embedding_model if state else "",
+        extractor=extractor,
+        report_generators=tuple(sorted(generators)),
+        candidates=limit,
+        rrf_k=engine.settings.rrf_k,
+        strategy=engine.settings.strategy,
+    )
+    return Recording(heading, questions, await _places(engine, named))
+
+
+async def _ask(engine: Engine, question: Question, limit: int) -> tuple[QuestionLists, set[str]]:
+    """The lists of ``question``, and who wrote the reports among them."""
+    started = time.perf_counter()
+    local = await engine.local.lists(question.text, limit)
+    await engine.local.candidates(local, limit)
+    between = time.perf_counter()
+    global_ = await engine.global_.lists(question.text, limit)
+    found = await engine.global_.candidates(global_, limit)
+    ended = time.perf_counter()
+    reports = [one for one in found if one.source_type == "global_community"]
+    citations = {one.doc_id: _strings(one.metadata["cited_chunk_ids"]) for one in reports}
+    lists = QuestionLists(question.id, local, global_, citations, between - started, ended - between)
+    return lists, {str(one.metadata["generator"]) for one in reports}
+
+
+def _strings(value: object) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else ()
+
+
+async def _places(engine: Engine, ids: list[str]) -> dict[str, ChunkPlace]:
+    places: dict[str, ChunkPlace] = {}
+    for group in grouped(ids, limit=_BATCH):
+        for chunk in await engine.local.chunks(group):
+            about = chunk.metadata
+            places[chunk.doc_id] = ChunkPlace(str(about["document_uri"]), *_span(about["start"], about["end"]))
+    return places
+
+
+def _span(start: object, end: object) -> tuple[int, int]:
+    if not (isinstance(start, int) and isinstance(end, int)):
+        raise TypeError("a chunk has a start and an end")
+    return start, end

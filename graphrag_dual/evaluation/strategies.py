@@ -1,0 +1,164 @@
+"""Ways of ordering chunks from the recorded lists, side by side.  Each gives chunk ids, best first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from graphrag_dual.evaluation.dataset import Dataset
+from graphrag_dual.evaluation.recording import Heading, QuestionLists, Recording
+from graphrag_dual.model import Candidate, Channel, SearchHit
+from graphrag_dual.search.dual import LANES, DualSearcher
+from graphrag_dual.search.fusion import RankedList, reciprocal_rank_fusion
+from graphrag_dual.search.intent import plan
+from graphrag_dual.search.lists import ScoredIds
+
+__all__ = [
+    "CHANNELS",
+    "LISTS",
+    "STRATEGIES",
+    "best_first",
+    "global_chunks",
+    "local_chunks",
+    "normalised",
+    "rank_all",
+    "replay_search",
+]
+
+Order = tuple[str, ...]
+_Rule = Callable[[str, ScoredIds, ScoredIds, int], Order]
+
+LISTS = ("dense", "bm25", "graph", "cited")
+CHANNELS = ("local", "global")
+STRATEGIES = (*LISTS, *CHANNELS, "minmax", "rrf", "weighted", "adaptive", "default")
+"""All but the tuned ones.
+
+| strategy | orders chunks by |
+| --- | --- |
+| dense, bm25, graph | one list of the local channel |
+| cited | the findings nearest to the question: the chunks that they cite |
+| local | weighted reciprocal rank fusion of dense, BM25 and graph (1.0, 1.2, 1.5) |
+| global | the global channel's candidates in their order; a report stands for the chunks that its findings cite |
+| minmax | 0.5 x local score + 0.5 x global score, each scaled to 0..1 per question |
+| rrf | reciprocal rank fusion of local and global, equal weights |
+| weighted | the same with fixed weights 1.0 and 0.5 |
+| adaptive | the same with the weights that the question's plan gives |
+| default | what ``search`` does: the plan's weights over lanes, the global channel's cited chunks at half its weight |
+"""
+
+_FIXED: Mapping[Channel, float] = {"local": 1.0, "global": 0.5}
+_EQUAL: Mapping[Channel, float] = {"local": 1.0, "global": 1.0}
+
+
+async def rank_all(dataset: Dataset, recording: Recording) -> dict[str, dict[str, Order]]:
+    """For each strategy of ``STRATEGIES`` and each question id the chunks, best first."""
+    orders: dict[str, dict[str, Order]] = {name: {} for name in STRATEGIES}
+    heading = recording.heading
+    for question in dataset.questions:
+        lists = recording.questions[question.id]
+        local = local_chunks(lists, limit=heading.candidates, k=heading.rrf_k)
+        global_ = global_chunks(lists, limit=heading.candidates, k=heading.rrf_k)
+        for name in ("dense", "bm25", "graph"):
+            orders[name][question.id] = _ids(lists.local.chunks[name])
+        orders["cited"][question.id] = lists.global_.cited
+        orders["local"][question.id] = _ids(local)
+        orders["global"][question.id] = _ids(global_)
+        for name, rule in _RULES.items():
+            orders[name][question.id] = rule(question.text, local, global_, heading.rrf_k)
+        hits = await replay_search(question.text, lists, heading)
+        orders["default"][question.id] = tuple(hit.doc_id for hit in hits if hit.source_type == "local_chunk")
+    return orders
+
+
+def local_chunks(lists: QuestionLists, *, limit: int, k: int) -> ScoredIds:
+    """The chunks of the local channel with its scores."""
+    return tuple((one.doc_id, one.score) for one in lists.local.fused_chunks(k=k)[:limit])
+
+
+def global_chunks(lists: QuestionLists, *, limit: int, k: int) -> ScoredIds:
+    """The chunks behind the global channel's candidates, each with the score of the first that brings it.
+
+    A report brings the chunks that its findings cite: those of the findings nearest to the question first.
+    """
+    nearest: dict[str, list[str]] = {}
+    for finding in lists.global_.findings:
+        nearest.setdefault(finding.report_id, []).extend(finding.chunk_ids)
+    chunks: dict[str, float] = {}
+    for kind, one in lists.global_.ranked(limit=limit, k=k):
+        cited = [*nearest.get(one.doc_id, ()), *lists.citations.get(one.doc_id, ())]
+        for chunk_id in [one.doc_id] if kind == "local_chunk" else cited:
+            chunks.setdefault(chunk_id, one.score)
+    return tuple(chunks.items())
+
+
+async def replay_search(question: str, lists: QuestionLists, heading: Heading) -> tuple[SearchHit, ...]:
+    """All hits of ``search`` in their order, by the engine's own fusion over the recorded lists; without texts."""
+    channels = _Replayed(lists, heading)
+    searcher = DualSearcher(
+        channels,
+        channels,
+        k=heading.rrf_k,
+        candidates=heading.candidates,
+        strategy=heading.strategy,
+        lanes=LANES,
+    )
+    return (await searcher.search(question, limit=len(lists.citations) + 4 * heading.candidates)).hits
+
+
+class _Replayed:
+    """Both channels of one question, answering from its recorded lists."""
+
+    def __init__(self, lists: QuestionLists, heading: Heading) -> None:
+        self._lists = lists
+        self._limit, self._k = heading.candidates, heading.rrf_k
+
+    async def search_entities_and_chunks(self, query: str, limit: int) -> list[Candidate]:
+        ranked = self._lists.local.ranked(limit=self._limit, k=self._k)
+        return [Candidate(one.doc_id, "", kind, one.score) for kind, one in ranked]
+
+    async def search_community_reports(self, query: str, limit: int) -> list[Candidate]:
+        ranked = self._lists.global_.ranked(limit=self._limit, k=self._k)
+        return [Candidate(one.doc_id, "", kind, one.score) for kind, one in ranked]
+
+
+def normalised(scored: ScoredIds) -> dict[str, float]:
+    """Scores scaled to 0..1 by the least and the greatest of the list; where all are equal, 1."""
+    scores = [score for _, score in scored]
+    low, high = min(scores, default=0.0), max(scores, default=0.0)
+    return {one: (score - low) / (high - low) if high > low else 1.0 for one, score in scored}
+
+
+def best_first(scores: Mapping[str, float]) -> Order:
+    """Ids by score, the greatest first, equals by id."""
+    return tuple(sorted(scores, key=lambda one: (-scores[one], one)))
+
+
+def _minmax(question: str, local: ScoredIds, global_: ScoredIds, k: int) -> Order:
+    one, other = normalised(local), normalised(global_)
+    return best_first({name: 0.5 * one.get(name, 0.0) + 0.5 * other.get(name, 0.0) for name in one | other})
+
+
+def _rrf(local: ScoredIds, global_: ScoredIds, k: int, weights: Mapping[Channel, float]) -> Order:
+    lists = [
+        RankedList("local", weights["local"], _ids(local)),
+        RankedList("global", weights["global"], _ids(global_)),
+    ]
+    return tuple(one.doc_id for one in reciprocal_rank_fusion(lists, k=k))
+
+
+def _equal(question: str, local: ScoredIds, global_: ScoredIds, k: int) -> Order:
+    return _rrf(local, global_, k, _EQUAL)
+
+
+def _weighted(question: str, local: ScoredIds, global_: ScoredIds, k: int) -> Order:
+    return _rrf(local, global_, k, _FIXED)
+
+
+def _adaptive(question: str, local: ScoredIds, global_: ScoredIds, k: int) -> Order:
+    return _rrf(local, global_, k, plan(question).weights)
+
+
+_RULES: Mapping[str, _Rule] = {"minmax": _minmax, "rrf": _equal, "weighted": _weighted, "adaptive": _adaptive}
+
+
+def _ids(scored: ScoredIds) -> Order:
+    return tuple(one for one, _ in scored)

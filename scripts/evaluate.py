@@ -1,0 +1,67 @@
+"""Evaluate on one of the sets beside the project, or on a folder of your own.  See scripts/eval."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from graphrag_dual import Settings, localdb
+from graphrag_dual.cli.app import run
+from graphrag_dual.cli.evaluation import workspace_name
+from graphrag_dual.cli.output import ProgressBars, show_error
+from graphrag_dual.errors import GraphRagDualError, InputError
+
+_DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
+_SETS = {
+    "musique": "musique_hipporag_gpt35/full",
+    "musique-small": "musique_hipporag_gpt35/small",
+    "aws": "aws_docs_qa/full",
+    "aws-small": "aws_docs_qa/small",
+    "novel": "graphragbench_novel/full",
+    "novel-small": "graphragbench_novel/small",
+    "rgb_zh": "rgb_zh/small",
+}
+
+
+def main(arguments: list[str]) -> int:
+    """Resolve the name, start the server if it is needed, and run ``graphrag-dual eval``; its exit code."""
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    if not arguments or arguments[0].startswith("-"):
+        print(f"scripts/eval NAME|FOLDER [OPTIONS]\n\nNames: {', '.join(_SETS)}\n", file=sys.stderr)
+        return run(["eval", *(arguments or ["--help"])])
+    name, *options = arguments
+    try:
+        folder = _folder(name)
+        if not any(option.partition("=")[0] in ("--replay", "--help") for option in options):
+            _start_server(options)
+    except GraphRagDualError as error:
+        show_error(error, as_json="--json" in options)
+        return error.exit_code
+    if name in _SETS:
+        options = ["--workspace", workspace_name(name), *options]  # a --workspace of the caller comes later and wins
+    return run(["eval", str(folder), *options])
+
+
+def _folder(name: str) -> Path:
+    if name not in _SETS:
+        return Path(name)
+    folder = _DATA / _SETS[name]
+    if not folder.is_dir():
+        raise InputError(
+            f"the set {name} is not there: {folder}",
+            hint="the evaluation data is not part of the project; name a folder of your own",
+        )
+    return folder
+
+
+def _start_server(options: list[str]) -> None:
+    home = options[options.index("--home") + 1] if "--home" in options[:-1] else None
+    settings = Settings.load(home=home)
+    if settings.neo4j_uri is None:
+        with ProgressBars() as bars:
+            localdb.up(settings.home, on_progress=bars.progress)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,114 @@
+"""A tiny folder with judged questions and a recorded extraction, and lists as if both channels had been asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from graphrag_dual.evaluation import Dataset, Question, Recording
+from graphrag_dual.evaluation.recording import ChunkPlace, Heading, QuestionLists
+from graphrag_dual.search.lists import FindingHit, GlobalLists, LocalLists, ScoredIds
+
+__all__ = ["heading_of", "recording_of", "write_set"]
+
+_CORPUS: list[Mapping[str, object]] = [
+    {"id": "ada", "title": "Ada", "text": "Ada Lovelace wrote the Notes on the Analytical Engine."},
+    {"id": "loom", "title": "Loom", "text": "Jacquard built a loom that reads punched cards."},
+    {"id": "engine", "title": "Engine", "text": "The Analytical Engine was to be driven by punched cards."},
+    {"id": "tables", "title": "Tables", "text": "The Difference Engine printed tables of logarithms."},
+]
+_QUERIES: list[Mapping[str, object]] = [
+    {"id": "q0", "text": "What did Ada Lovelace write?", "kind": "local", "answers": ["Notes", "the Notes"]},
+    {
+        "id": "q1",
+        "text": "Who built the machine whose cards drove the Analytical Engine?",
+        "kind": "multi-hop",
+        "answer_groups": ["Jacquard", ["cards", "punched cards"]],
+    },
+    {"id": "q2", "text": "What did the Difference Engine print?", "kind": "local", "answers": ["tables"]},
+    {
+        "id": "q3",
+        "text": "Who wrote about an engine of punched cards?",
+        "kind": "multi-hop",
+        "answers": ["Ada Lovelace"],
+    },
+    {"id": "q4", "text": "Who judged nothing?", "kind": "local"},
+]
+_QRELS = "q0\tada\t1\nq1\tloom\t2\nq1\tengine\t1\nq1\tada\t0\nq2\ttables\t1\nq3\tada\t1\nq3\tengine\t1\nq4\tada\t0\n"
+_EXTRACTION: list[Mapping[str, object]] = [
+    {"doc_id": "ada", "entities": ["Ada Lovelace"], "triples": [["Ada Lovelace", "wrote", "Notes"]]},
+    {"doc_id": "loom", "entities": ["Jacquard"], "triples": [["loom", "reads", "punched cards"]]},
+    {"doc_id": "engine", "triples": [["Analytical Engine", "driven by", "punched cards"]]},
+    {"doc_id": "tables", "triples": [["Difference Engine", "printed", "tables"]]},
+]
+
+
+def write_set(folder: Path) -> Path:
+    """Write the set into ``folder``, which is made."""
+    folder.mkdir(parents=True)
+    _write_rows(folder / "corpus.jsonl", _CORPUS)
+    _write_rows(folder / "queries.jsonl", _QUERIES)
+    _write_rows(folder / "extraction.jsonl", _EXTRACTION)
+    (folder / "qrels.tsv").write_text(_QRELS, encoding="utf-8")
+    return folder
+
+
+def _write_rows(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
+    path.write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows), encoding="utf-8")
+
+
+def heading_of(dataset_hash: str) -> Heading:
+    """A heading with the defaults of the engine."""
+    return Heading(
+        package_version="0",
+        dataset="set/tiny",
+        dataset_hash=dataset_hash,
+        workspace="w",
+        workspace_digest="d",
+        embedding_model="test:none",
+        extractor="recorded",
+        report_generators=("extractive",),
+        candidates=50,
+        rrf_k=60,
+        strategy="adaptive",
+    )
+
+
+def recording_of(dataset: Dataset) -> Recording:
+    """Lists as if found for the set: dense in the order of the corpus, BM25 right for every question, graph in between.
+
+    The chunk of a document ``ada`` is ``chunk-ada``, all of its text; ``chunk-ada-2`` is the second half of it.
+    """
+    chunks = {f"chunk-{one.uri}": ChunkPlace(one.uri, 0, len(one.text)) for one in dataset.documents}
+    first = dataset.documents[0]
+    chunks["chunk-ada-2"] = ChunkPlace(first.uri, len(first.text) // 2, len(first.text))
+    whole = [f"chunk-{document.uri}" for document in dataset.documents]
+    questions = {one.id: _lists_of(one, whole) for one in dataset.questions}
+    return Recording(heading_of(dataset.digest), questions, chunks)
+
+
+def _lists_of(question: Question, chunk_ids: list[str]) -> QuestionLists:
+    relevant = [one for one in chunk_ids if question.grades.get(one.removeprefix("chunk-"), 0) >= 1]
+    turned = [*chunk_ids[2:], *chunk_ids[:2]]
+    return QuestionLists(
+        question=question.id,
+        local=LocalLists(
+            chunks={"dense": _scored(chunk_ids), "bm25": _scored(relevant), "graph": _scored(turned)},
+            entities={"dense": (("entity", 0.5),), "bm25": (), "graph": (("entity", 0.25),)},
+        ),
+        global_=GlobalLists(
+            reports={"dense": (("report", 0.75),), "bm25": ()},
+            findings=(
+                FindingHit("report", 0.5, (chunk_ids[0], "chunk-ada-2")),
+                FindingHit("report", 0.25, (chunk_ids[3],)),
+            ),
+        ),
+        citations={"report": (chunk_ids[0], chunk_ids[3])},
+        local_s=0.02,
+        global_s=0.03,
+    )
+
+
+def _scored(ids: list[str]) -> ScoredIds:
+    return tuple((one, 1 / rank) for rank, one in enumerate(ids, start=1))

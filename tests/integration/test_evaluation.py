@@ -1,0 +1,139 @@
+"""A judged folder on a real server: indexed once, asked once, and replayed exactly as the engine ranks."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import DIMENSIONS
+from evaluation_set import write_set
+from small_world import documents_of, run_cli
+
+from graphrag_dual import GraphRAG, Settings
+from graphrag_dual.errors import ConfigError
+from graphrag_dual.evaluation import (
+    Dataset,
+    Recording,
+    collect,
+    compare,
+    index_dataset,
+    read_dataset,
+    read_recording,
+    write_recording,
+)
+from graphrag_dual.evaluation.strategies import rank_all, replay_search
+from graphrag_dual.models.testing import HashEmbedder
+
+pytestmark = pytest.mark.neo4j
+
+
+class Counted:
+    """An observer that keeps the last number of each stage."""
+
+    def __init__(self) -> None:
+        self.last: dict[str, int] = {}
+
+    def progress(self, stage: str, done: int, total: int | None) -> None:
+        self.last[stage] = done
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_set(tmp_path / "tiny")
+
+
+@pytest.fixture
+def dataset(folder: Path, settings: Settings) -> Dataset:
+    return read_dataset(folder, workspace=settings.workspace)
+
+
+@pytest.fixture
+def indexed(settings: Settings, dataset: Dataset) -> Iterator[GraphRAG]:
+    with GraphRAG(settings, embedder=HashEmbedder(DIMENSIONS)) as rag:
+        assert rag.run(lambda engine: index_dataset(engine, dataset)) == "recorded"
+        yield rag
+
+
+def recording_of(rag: GraphRAG, dataset: Dataset, observer: Counted) -> Recording:
+    return rag.run(lambda engine: collect(engine, dataset, extractor="recorded", observer=observer))
+
+
+def test_the_replayed_default_is_what_search_gives(indexed: GraphRAG, dataset: Dataset, tmp_path: Path) -> None:
+    observer = Counted()
+    found = recording_of(indexed, dataset, observer)
+    write_recording(found, tmp_path / "lists.jsonl.gz")
+    recording = read_recording(tmp_path / "lists.jsonl.gz", dataset=dataset)
+
+    assert recording == found
+    assert observer.last["questions"] == 4
+    assert recording.heading.workspace_digest == indexed.digest()
+    assert recording.heading.embedding_model == f"test:hash-{DIMENSIONS}"
+    assert recording.heading.report_generators == ("extractive:1",)
+    orders = asyncio.run(rank_all(dataset, recording))
+    for question in dataset.questions:
+        hits = indexed.search(question.text, limit=1000).hits
+        replayed = asyncio.run(replay_search(question.text, recording.questions[question.id], recording.heading))
+        assert {hit.source_type for hit in hits} == {"local_chunk", "local_entity", "global_community"}
+        assert [(hit.doc_id, hit.rrf_score, hit.channel_evidence) for hit in replayed] == [
+            (hit.doc_id, hit.rrf_score, hit.channel_evidence) for hit in hits
+        ]
+        chunks = indexed.search(question.text, limit=1000, source_types=["local_chunk"]).hits
+        assert orders["default"][question.id] == tuple(hit.doc_id for hit in chunks)
+
+
+def test_the_recorded_lists_are_those_of_the_channels(indexed: GraphRAG, dataset: Dataset) -> None:
+    recording = recording_of(indexed, dataset, Counted())
+    question = dataset.questions[0]
+    lists = recording.questions[question.id]
+
+    candidates = indexed.run(lambda engine: engine.local.search_entities_and_chunks(question.text, 50))
+    chunks = [one for one in candidates if one.source_type == "local_chunk"]
+    assert [one.doc_id for one in chunks] == [one.doc_id for one in lists.local.fused_chunks(k=60)]
+    for candidate in chunks:
+        place = recording.chunks[candidate.doc_id]
+        text = next(one.text for one in dataset.documents if one.uri == place.uri)
+        assert text[place.start : place.end] == candidate.content
+    assert set(lists.local.chunks) == {"dense", "bm25", "graph"}
+    assert all(score > 0 for ranked in lists.local.chunks.values() for _, score in ranked)
+    assert lists.global_.findings
+    assert lists.citations
+
+
+def test_the_easy_questions_are_answered(indexed: GraphRAG, dataset: Dataset) -> None:
+    comparison = asyncio.run(compare(dataset, recording_of(indexed, dataset, Counted())))
+
+    local = next(table for table in comparison.kinds if table.kind == "local")
+    metrics = {row.strategy: row.metrics for row in local.rows}
+    assert metrics["bm25"]["MRR@10"] == 1.0
+    assert metrics["default"]["R@5"] == 1.0
+    assert metrics["default"]["answer-in-context@5"] == 1.0
+
+
+def test_indexing_a_set_again_writes_nothing(indexed: GraphRAG, dataset: Dataset) -> None:
+    digest = indexed.digest()
+    assert indexed.run(lambda engine: index_dataset(engine, dataset)) == "recorded"
+    assert indexed.digest() == digest
+
+
+def test_a_workspace_with_other_documents_is_refused(indexed: GraphRAG, dataset: Dataset) -> None:
+    indexed.ingest(documents_of({"other.txt": "Something else."}, indexed.settings.workspace), extractor="spacy")
+
+    with pytest.raises(ConfigError, match="holds 5 documents"):
+        indexed.run(lambda engine: index_dataset(engine, dataset))
+
+
+def test_the_command_line_indexes_asks_and_replays(settings: Settings, folder: Path, tmp_path: Path) -> None:
+    arguments = ["eval", str(folder), "--json", "--lists", "lists.jsonl"]
+    first = run_cli(settings, *arguments, "--workspace", settings.workspace, cwd=tmp_path)
+
+    assert first.code == 0, first.output
+    plain = json.loads(first.stdout.splitlines()[-1])
+    assert plain["extractor"] == "recorded"
+    assert plain["local"]["bm25"]["MRR@10"] == 1.0
+
+    replayed = run_cli(settings, "eval", str(folder), "--json", "--replay", "lists.jsonl", cwd=tmp_path)
+
+    assert json.loads(replayed.stdout.splitlines()[-1]) == plain
