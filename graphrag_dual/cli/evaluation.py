@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -32,8 +31,6 @@ from graphrag_dual.evaluation import (
 )
 
 __all__ = ["register"]
-
-_TABLE_WIDTH = 120
 
 
 def register(app: typer.Typer) -> None:
@@ -95,10 +92,8 @@ def _collected(dataset: Dataset, settings: Settings) -> Recording:
 
 
 def _show(comparison: Comparison) -> None:
-    # Into a file or a pipe a table is as wide as it needs to be.
-    width = None if sys.stdout.isatty() else _TABLE_WIDTH
     for table in as_tables(comparison):
-        console.print(table, width=width)
+        console.print(table)
         console.print()
     for note in notes(comparison):
         console.print(note, markup=False)

@@ -12,6 +12,7 @@ __all__ = ["as_json", "as_markdown", "as_tables", "notes", "summary"]
 
 _DIGITS = 3
 _COLUMNS = ("strategy", "n", *METRICS, "ms")
+_SHORT = {"all-gold@5": "gold@5", "answer-in-context@5": "answer@5"}  # a table fits into 80 columns
 
 
 def notes(comparison: Comparison) -> list[str]:
@@ -23,6 +24,7 @@ def notes(comparison: Comparison) -> list[str]:
         f"reports {', '.join(heading.report_generators) or 'none'}, graphrag-dual {heading.package_version}.",
         "A document stands where its best chunk stands; entities and reports of the default do not count, and for the "
         "global row a report stands for the chunks that its findings cite.",
+        "gold@5: all relevant documents are among the first five; answer@5: an accepted answer is in the first five chunks.",
         "ms: mean time of the channel that is asked, of both at once that of the slower. Best ones are known in hindsight.",
     ]
     if convex := comparison.convex:
@@ -52,7 +54,7 @@ def as_tables(comparison: Comparison) -> list[Table]:
 def _rich(kind: KindTable) -> Table:
     table = Table(title=_title(kind), title_justify="left", caption=summary(kind), caption_justify="left", box=None)
     for column in _COLUMNS:
-        table.add_column(column, justify="left" if column == "strategy" else "right", no_wrap=True)
+        table.add_column(_SHORT.get(column, column), justify="left" if column == "strategy" else "right", no_wrap=True)
     for row in kind.rows:
         table.add_row(*_cells(row))
     return table

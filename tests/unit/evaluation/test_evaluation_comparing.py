@@ -195,7 +195,7 @@ def test_the_notes_say_what_a_table_is_worth(comparison: Comparison) -> None:
 
 
 def test_tables_are_text_and_markdown(comparison: Comparison) -> None:
-    console = Console(width=120)
+    console = Console(width=80)
     with console.capture() as capture:
         for table in as_tables(comparison):
             console.print(table)
@@ -203,6 +203,8 @@ def test_tables_are_text_and_markdown(comparison: Comparison) -> None:
     head = next(line for line in lines if line.strip().startswith("strategy"))
     dense = next(line for line in lines if line.strip().startswith("dense"))
     assert len(head.rstrip()) == len(dense.rstrip())
+    assert "…" not in "".join(lines)
+    assert head.split() == ["strategy", "n", "R@2", "R@5", "R@10", "MRR@10", "NDCG@10", "gold@5", "answer@5", "ms"]
 
     markdown = as_markdown(comparison).splitlines()
     assert "### multi-hop, 2 questions" in markdown
