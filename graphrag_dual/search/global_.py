@@ -56,7 +56,8 @@ class GlobalChannel:
             text=fulltext_query(query),
             candidates=max(50, limit),
         )
-        rows.sort(key=lambda row: (-row["score"], row["id"]))
+        # By the cited chunks too: two findings of one report may be equally near, and the index orders them as it likes.
+        rows.sort(key=lambda row: (-row["score"], row["id"], row["chunk_ids"]))
         return GlobalLists(
             reports={
                 name: tuple((row["id"], row["score"]) for row in rows if row["list"] == f"report_{name}")

@@ -74,13 +74,13 @@ def test_the_replayed_default_is_what_search_gives(indexed: GraphRAG, dataset: D
     assert recording.heading.report_generators == ("extractive:1",)
     orders = asyncio.run(rank_all(dataset, recording))
     for question in dataset.questions:
-        hits = indexed.search(question.text, limit=1000).hits
+        hits = indexed.search(question.text, limit=50).hits
         replayed = asyncio.run(replay_search(question.text, recording.questions[question.id], recording.heading))
         assert {hit.source_type for hit in hits} == {"local_chunk", "local_entity", "global_community"}
         assert [(hit.doc_id, hit.rrf_score, hit.channel_evidence) for hit in replayed] == [
             (hit.doc_id, hit.rrf_score, hit.channel_evidence) for hit in hits
         ]
-        chunks = indexed.search(question.text, limit=1000, source_types=["local_chunk"]).hits
+        chunks = indexed.search(question.text, limit=50, source_types=["local_chunk"]).hits
         assert orders["default"][question.id] == tuple(hit.doc_id for hit in chunks)
 
 
