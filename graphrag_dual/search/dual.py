@@ -26,6 +26,7 @@ __all__ = ["DualSearcher"]
 _log = logging.getLogger(__name__)
 
 _CHANNELS: tuple[Channel, ...] = ("local", "global")
+_MOST = 1000
 _USERINFO = re.compile(r"://[^/\s@]*@")
 _Ask = Callable[[str, int], Awaitable[Sequence[Candidate]]]
 
@@ -95,12 +96,12 @@ class DualSearcher:
         Raises:
             InputError: the question is blank.
             GraphRagDualError: no channel answered; the class is that of the local channel's error where it is ours.
-            ValueError: ``limit`` is below 1 or the weights are unfit.
+            ValueError: ``limit`` is not 1 to 1000 or the weights are unfit.
         """
-        if not question.strip():
+        if not any(char.isprintable() and not char.isspace() for char in question):
             raise InputError("the question is blank", hint="ask with at least one word")
-        if limit < 1:
-            raise ValueError(f"limit must be at least 1, not {limit}")
+        if not 1 <= limit <= _MOST:
+            raise ValueError(f"limit must be 1 to {_MOST}, not {limit}")
         started = time.perf_counter()
         chosen = _weighted(plan or plan_of(question, strategy=self._strategy), weights or {})
         asked = [channel for channel in _CHANNELS if chosen.weights[channel] > 0]
@@ -242,5 +243,5 @@ def _raise_if_all_failed(outcomes: Mapping[Channel, _Outcome]) -> None:
     reasons = "; ".join(f"{channel}: {outcome.problem}" for channel, outcome in outcomes.items())
     raise (type(ours) if ours else GraphRagDualError)(
         f"{which} failed: {reasons}",
-        hint=(ours.hint if ours and ours.hint else "check that Neo4j is running and that documents were ingested"),
+        hint=(ours.hint if ours and ours.hint else "mend what the retrievers report and ask again"),
     ) from first

@@ -8,18 +8,20 @@ BM25 and a graph list.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
 
 from graphrag_dual.model import Candidate
+from graphrag_dual.search.candidates import chunk_candidates, metadata_of, scoped_query, undisturbed
 from graphrag_dual.search.fusion import Fused, RankedList, reciprocal_rank_fusion
 from graphrag_dual.search.graph_list import Neighbourhood, personalised_pagerank, seed_weights
-from graphrag_dual.search.lucene import fulltext_query
 from graphrag_dual.search.question import QuestionEncoder
-from graphrag_dual.store.database import Database
+from graphrag_dual.store.database import Database, Row
 
 __all__ = ["LIST_WEIGHTS", "LocalChannel"]
 
 LIST_WEIGHTS: Mapping[str, float] = {"dense": 1.0, "bm25": 1.2, "graph": 1.5}
+
+_LISTS = ("chunk_dense", "chunk_bm25", "entity_dense", "entity_bm25", "fact_dense")
 
 # Few and precise seeds beat many: measured on multi-hop questions, five facts rank better than eight or fifteen.
 _FACTS = 5
@@ -46,40 +48,36 @@ class LocalChannel:
             DatabaseError: the server failed.
             ModelError: the question could not be embedded.
         """
-        vector = await self._questions.vector(query)
-        lists = await self._first_lists(query, vector, limit)
+        lists = await self._first_lists(query, await self._questions.vector(query), max(50, limit))
         scores = await self._graph_scores(lists)
-        chunks = self._fuse(
-            dense=lists["chunk_dense"],
-            bm25=lists["chunk_bm25"],
-            graph=_ranked(scores.chunks),
-        )[:limit]
+        chunks = self._fuse(lists["chunk_dense"], lists["chunk_bm25"], _ranked(scores.chunks))[:limit]
         entities = self._fuse(
-            dense=lists["entity_dense"],
-            bm25=lists["entity_bm25"],
-            graph=_ranked(scores.entities)[:_ENTITIES],
+            lists["entity_dense"][:_ENTITIES], lists["entity_bm25"][:_ENTITIES], _ranked(scores.entities)[:_ENTITIES]
         )[:_ENTITIES]
-        candidates = await self._chunk_candidates(chunks) + await self._entity_candidates(entities)
+        candidates = await chunk_candidates(self._database, self._workspace, chunks)
+        candidates += await self._entity_candidates(entities)
         return sorted(candidates, key=lambda candidate: (-candidate.raw_score, candidate.doc_id))
 
-    async def _first_lists(self, query: str, vector: list[float], limit: int) -> dict[str, list[_Row]]:
-        rows = await self._database.read(
-            "local_lists",
-            workspace=self._workspace,
-            vector=vector,
-            text=fulltext_query(query),
-            candidates=max(50, limit),
-            entities=_ENTITIES,
-            facts=_FACTS,
-        )
-        names = ("chunk_dense", "chunk_bm25", "entity_dense", "entity_bm25", "fact_dense")
-        return {
-            name: sorted((row for row in rows if row["list"] == name), key=lambda row: (-row["score"], row["id"]))
-            for name in names
-        }
+    async def _first_lists(self, query: str, vector: list[float], candidates: int) -> dict[str, list[Row]]:
+        text = scoped_query(query, self._workspace)
 
-    async def _graph_scores(self, lists: Mapping[str, Sequence[_Row]]) -> _GraphScores:
-        facts = [(row["score"], row["entity_ids"]) for row in lists["fact_dense"]]
+        async def ask(number: int) -> list[Row]:
+            return await self._database.read(
+                "local_lists", workspace=self._workspace, vector=vector, text=text, candidates=number
+            )
+
+        async def exact() -> list[Row]:
+            return await self._database.read(
+                "exact_local_lists", workspace=self._workspace, vector=vector, candidates=candidates
+            )
+
+        lists: dict[str, list[Row]] = {name: [] for name in _LISTS}
+        for row in await undisturbed(ask, exact, candidates=candidates):
+            lists[row["list"]].append(row)
+        return lists
+
+    async def _graph_scores(self, lists: Mapping[str, Sequence[Row]]) -> _GraphScores:
+        facts = [(row["score"], row["entity_ids"]) for row in lists["fact_dense"][:_FACTS]]
         if not facts:  # without facts the entities nearest to the question are the seeds
             facts = [(row["score"], [row["id"]]) for row in lists["entity_dense"][:_FACTS]]
         seed_ids = sorted({entity_id for _, entity_ids in facts for entity_id in entity_ids})
@@ -97,22 +95,11 @@ class LocalChannel:
             entities={name: score for name, score in scores.items() if name not in chunk_ids},
         )
 
-    def _fuse(self, *, dense: Sequence[_Row], bm25: Sequence[_Row], graph: Sequence[str]) -> list[Fused]:
+    def _fuse(self, dense: Sequence[Row], bm25: Sequence[Row], graph: Sequence[str]) -> list[Fused]:
         lists = {"dense": [row["id"] for row in dense], "bm25": [row["id"] for row in bm25], "graph": graph}
         return reciprocal_rank_fusion(
             [RankedList(name, LIST_WEIGHTS[name], tuple(ids)) for name, ids in lists.items()], k=self._k
         )
-
-    async def _chunk_candidates(self, ranked: Sequence[Fused]) -> list[Candidate]:
-        rows = await self._database.read(
-            "chunk_evidence", workspace=self._workspace, ids=[fused.doc_id for fused in ranked]
-        )
-        texts = {row["id"]: row for row in rows}
-        return [
-            Candidate(fused.doc_id, texts[fused.doc_id]["text"], "local_chunk", fused.score, _metadata(fused, texts))
-            for fused in ranked
-            if fused.doc_id in texts
-        ]
 
     async def _entity_candidates(self, ranked: Sequence[Fused]) -> list[Candidate]:
         rows = await self._database.read(
@@ -121,20 +108,21 @@ class LocalChannel:
         known = {row["id"]: row for row in rows}
         return [
             Candidate(
-                fused.doc_id, _entity_text(known[fused.doc_id]), "local_entity", fused.score, _metadata(fused, known)
+                fused.doc_id,
+                _entity_text(known[fused.doc_id]),
+                "local_entity",
+                fused.score,
+                metadata_of(fused, known[fused.doc_id]),
             )
             for fused in ranked
             if fused.doc_id in known
         ]
 
 
-_Row = dict[str, Any]
-
-
+@dataclass(frozen=True, slots=True)
 class _GraphScores:
-    def __init__(self, chunks: Mapping[str, float], entities: Mapping[str, float]) -> None:
-        self.chunks = chunks
-        self.entities = entities
+    chunks: Mapping[str, float]
+    entities: Mapping[str, float]
 
 
 def _ranked(scores: Mapping[str, float]) -> list[str]:
@@ -142,13 +130,6 @@ def _ranked(scores: Mapping[str, float]) -> list[str]:
     return sorted((name for name in scores if scores[name] > 0), key=lambda name: (-round(scores[name], 12), name))
 
 
-def _metadata(fused: Fused, rows: Mapping[str, _Row]) -> dict[str, object]:
-    row = {
-        key: value for key, value in rows[fused.doc_id].items() if key not in ("id", "text") and value not in ("", [])
-    }
-    return {**row, "lists": dict(fused.ranks)}
-
-
-def _entity_text(row: _Row) -> str:
+def _entity_text(row: Row) -> str:
     head = f"{row['name']} ({row['type']})" if row["type"] else row["name"]
     return "\n".join([head, *filter(None, [row["description"]]), *row["facts"]])
