@@ -43,7 +43,7 @@ class LoopThread:
             work.close()
             raise RuntimeError("this engine is closed")
         ended = threading.Event()
-        future = self._submit(_signalled(work, ended))
+        future = self._submit(work, ended)
         try:
             return future.result()
         except (KeyboardInterrupt, SystemExit):
@@ -52,14 +52,21 @@ class LoopThread:
             raise
 
     async def run_async(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Await ``work`` from any loop; cancelling the caller cancels it."""
-        return await asyncio.wrap_future(self._submit(work))
+        """Await ``work`` from any loop; cancelling the caller cancels it and waits until it has tidied up."""
+        ended = threading.Event()
+        future = self._submit(work, ended)
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            # Else a caller that closes the engine next would take the connection from under a lease being released.
+            await asyncio.to_thread(ended.wait, _TIDY_UP_S)
+            raise
 
-    def _submit(self, work: Coroutine[Any, Any, Result]) -> Future[Result]:
+    def _submit(self, work: Coroutine[Any, Any, Result], ended: threading.Event) -> Future[Result]:
         if self._loop.is_closed():
             work.close()
             raise RuntimeError("this engine is closed")
-        return asyncio.run_coroutine_threadsafe(work, self._loop)
+        return asyncio.run_coroutine_threadsafe(_signalled(work, ended), self._loop)
 
     @property
     def closed(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphrag_dual.search.answering import Answerer
-from graphrag_dual.search.dual import DualSearcher
+from graphrag_dual.search.dual import DualSearcher, check_call
 from graphrag_dual.search.evidence import pack
 from graphrag_dual.search.fusion import Fused, RankedList, reciprocal_rank_fusion
 from graphrag_dual.search.intent import plan
@@ -16,6 +16,7 @@ __all__ = [
     "Fused",
     "QuestionEncoder",
     "RankedList",
+    "check_call",
     "fulltext_query",
     "pack",
     "plan",

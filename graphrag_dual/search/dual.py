@@ -21,7 +21,7 @@ from graphrag_dual.ports import GlobalRetriever, LocalRetriever
 from graphrag_dual.search.fusion import Fused, RankedList, reciprocal_rank_fusion
 from graphrag_dual.search.intent import plan as plan_of
 
-__all__ = ["DualSearcher"]
+__all__ = ["DualSearcher", "check_call"]
 
 _log = logging.getLogger(__name__)
 
@@ -98,10 +98,7 @@ class DualSearcher:
             GraphRagDualError: no channel answered; the class is that of the local channel's error where it is ours.
             ValueError: ``limit`` is not 1 to 1000 or the weights are unfit.
         """
-        if not any(char.isprintable() and not char.isspace() for char in question):
-            raise InputError("the question is blank", hint="ask with at least one word")
-        if not 1 <= limit <= _MOST:
-            raise ValueError(f"limit must be 1 to {_MOST}, not {limit}")
+        check_call(question, limit)
         started = time.perf_counter()
         chosen = _weighted(plan or plan_of(question, strategy=self._strategy), weights or {})
         asked = [channel for channel in _CHANNELS if chosen.weights[channel] > 0]
@@ -191,6 +188,19 @@ def _hit(fused: Fused, votes: Mapping[Channel, tuple[int, float]], outcomes: Map
         channel_evidence=tuple(f"{channel}(rank:{votes[channel][0]})" for channel in channels),
         metadata=metadata,
     )
+
+
+def check_call(question: str, limit: int) -> None:
+    """Refuse what cannot be searched for.
+
+    Raises:
+        InputError: the question is blank.
+        ValueError: ``limit`` is not 1 to 1000.
+    """
+    if not any(char.isprintable() and not char.isspace() for char in question):
+        raise InputError("the question is blank", hint="ask with at least one word")
+    if not 1 <= limit <= _MOST:
+        raise ValueError(f"limit must be 1 to {_MOST}, not {limit}")
 
 
 def _weighted(plan: Plan, weights: Mapping[Channel, float]) -> Plan:
