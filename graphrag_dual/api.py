@@ -130,7 +130,7 @@ class GraphRAG:
         if self._loop.closed:
             return
         await self._loop.run_async(self._shut())
-        self._loop.close()
+        await asyncio.to_thread(self._loop.close)
 
     def __enter__(self) -> Self:
         return self

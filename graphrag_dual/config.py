@@ -1,4 +1,5 @@
-"""All settings, each with its sentence.  The only place that reads the environment or a settings file.
+"""All settings, each with its sentence.  The only place that reads a settings file, and the environment but for the
+folders of the local server (``localdb/environment.py``).
 
 A value is taken from, in this order: the call or command line, the environment, ``graphrag_dual.toml`` in the working
 directory, the default below.  ``NEO4J_*`` and ``OPENAI_*`` keep the names that every tool of the field uses; the others
@@ -7,6 +8,8 @@ are the field name in capitals behind ``GRAPHRAG_DUAL_``.
 
 from __future__ import annotations
 
+import re
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Self
 
@@ -23,6 +26,10 @@ from graphrag_dual.errors import ConfigError
 __all__ = ["SETTINGS_FILE", "Settings"]
 
 SETTINGS_FILE = "graphrag_dual.toml"
+
+# Addresses are shown in messages, so they must not hold credentials.
+_BOLT = re.compile(r"(bolt|neo4j)(\+s|\+ssc)?://[^@/\s]+/?")
+_HTTP = re.compile(r"https?://[^@\s]+")
 
 
 class Settings(BaseSettings):
@@ -68,6 +75,9 @@ class Settings(BaseSettings):
         description="Workspace (tenant) that documents, searches and jobs belong to.",
     )
 
+    offline: bool = Field(
+        default=False, description="Use local models only, even where an endpoint is configured in the environment."
+    )
     openai_api_key: SecretStr | None = Field(
         default=None,
         validation_alias=AliasChoices("openai_api_key", "OPENAI_API_KEY"),
@@ -76,7 +86,6 @@ class Settings(BaseSettings):
     )
     openai_base_url: str | None = Field(
         default=None,
-        pattern=r"^https?://",
         validation_alias=AliasChoices("openai_base_url", "OPENAI_BASE_URL"),
         description="Address of any OpenAI-compatible server (vLLM, Ollama, llama.cpp, DeepSeek, ...).",
     )
@@ -95,7 +104,10 @@ class Settings(BaseSettings):
         description="`llm`, `spacy`, `recorded:FILE`, or `auto`: `llm` with an endpoint configured, else `spacy`.",
     )
     chunk_tokens: int = Field(
-        default=0, ge=0, le=8192, description="Tokens per chunk; 0 takes the embedder's window, at most 512."
+        default=0,
+        ge=0,
+        le=8192,
+        description="Tokens per chunk of new and changed documents; 0 takes the embedder's window, at most 512.",
     )
     max_failed_share: float = Field(
         default=0.2, ge=0, le=1, description="Share of failed chunks above which a run counts as failed."
@@ -121,6 +133,20 @@ class Settings(BaseSettings):
         """Take an empty value of the settings file as unset, as one of the environment is."""
         return None if value == "" else value
 
+    @field_validator("neo4j_uri")
+    @classmethod
+    def _bolt_address(cls, value: str | None) -> str | None:
+        if value is not None and not _BOLT.fullmatch(value):
+            raise ValueError("must be bolt://host:port or neo4j://host:port (+s, +ssc), without user and password")
+        return value
+
+    @field_validator("openai_base_url")
+    @classmethod
+    def _web_address(cls, value: str | None) -> str | None:
+        if value is not None and not _HTTP.fullmatch(value):
+            raise ValueError("must be http://host/path or https://host/path, without user and password")
+        return value
+
     @classmethod
     def settings_customise_sources(
         cls,
@@ -145,8 +171,16 @@ class Settings(BaseSettings):
         except ValidationError as error:
             first = error.errors()[0]
             name = ".".join(str(part) for part in first["loc"]) or "settings"
+            if first["type"] == "extra_forbidden":
+                near = get_close_matches(name, cls.model_fields, n=1)
+                raise ConfigError(
+                    f"there is no setting {name}",
+                    hint=f"did you mean {near[0]}?"
+                    if near
+                    else f"`graphrag-dual init` writes all of them into {SETTINGS_FILE}",
+                ) from None
             raise ConfigError(
-                f"setting {name}: {first['msg']}",
+                f"setting {name}: {first['msg'].removeprefix('Value error, ')}",
                 hint=f"correct it in the environment or in {Path(SETTINGS_FILE)}; see `graphrag-dual init --help`",
             ) from None
         except ValueError as error:
@@ -155,4 +189,4 @@ class Settings(BaseSettings):
     @property
     def has_endpoint(self) -> bool:
         """Whether a language model endpoint is configured."""
-        return self.openai_api_key is not None or self.openai_base_url is not None
+        return not self.offline and (self.openai_api_key is not None or self.openai_base_url is not None)

@@ -48,6 +48,6 @@ def resolve_connection(settings: Settings) -> Connection:
     if server is None:
         raise DatabaseError(
             f"no local Neo4j runs under the name {settings.home!r} and NEO4J_URI is not set",
-            hint="start one with `graphrag-dual up`, or set NEO4J_URI, NEO4J_USERNAME and NEO4J_PASSWORD",
+            hint=f"start it with `graphrag-dual up --home {settings.home}`, or set NEO4J_URI and NEO4J_PASSWORD",
         )
     return Connection(server.uri, server.username, server.password, settings.neo4j_database)

@@ -10,15 +10,19 @@ Everything here is async and runs on one event loop; ``graphrag_dual.api`` holds
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+import itertools
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
+from anyio import to_thread
+
+from graphrag_dual.chunking import CONTEXT_TOKENS
 from graphrag_dual.config import Settings
 from graphrag_dual.connection import Connection, resolve_connection
-from graphrag_dual.errors import InputError
+from graphrag_dual.errors import ConfigError, InputError, UsageError
 from graphrag_dual.extraction import open_extractor
 from graphrag_dual.indexing import (
     IngestReport,
@@ -36,12 +40,12 @@ from graphrag_dual.models import open_chat, open_embedder
 from graphrag_dual.ports import ChatModel, Embedder, Extractor, Observer, ReportWriter
 from graphrag_dual.reports import open_report_writer
 from graphrag_dual.resolution.rebuilding import rebuild_stale
-from graphrag_dual.search import Answerer, DualSearcher, QuestionEncoder, plan
-from graphrag_dual.search.dual import LANES
+from graphrag_dual.search import LANES, Answerer, DualSearcher, QuestionEncoder, check_call, plan
 from graphrag_dual.search.global_ import GlobalChannel
 from graphrag_dual.search.local import LocalChannel
 from graphrag_dual.store import (
     Database,
+    admin_book,
     check_embedder,
     ensure_indexes,
     migrate,
@@ -51,13 +55,11 @@ from graphrag_dual.store import (
 from graphrag_dual.store.communities import LiveCommunity, live_communities
 from graphrag_dual.store.documents import delete_documents, resolve_uris
 from graphrag_dual.store.embeddings import embed_pending
-from graphrag_dual.store.runs import RunRecord, run_record
+from graphrag_dual.store.runs import RunRecord, lease, run_record
 from graphrag_dual.store.status import Status, read_status
 
 __all__ = ["DeleteReport", "Engine"]
 
-# Title and headings are embedded with a chunk and must fit into the embedder's window beside it.
-_CONTEXT_TOKENS = 32
 _MAX_CHUNK_TOKENS = 512
 
 
@@ -146,7 +148,7 @@ class Engine:
     # -- a document's way in and out ---------------------------------------------------------------------------------
 
     async def ingest(
-        self, sources: Sequence[Path | str] | Iterable[Document], *, extractor: str | None = None
+        self, sources: Path | str | Iterable[Path | str | Document], *, extractor: str | None = None
     ) -> IngestReport:
         """Bring files, folders or documents into the graph; unchanged ones cost nothing.
 
@@ -154,44 +156,68 @@ class Engine:
 
         Raises:
             InputError: a named path does not exist, or nothing could be read from any of them.
+            ConfigError: no extractor is named, and the one at hand is of another kind than the workspace's.
+            JobBusy: another process writes to this workspace.
         """
-        items = list(sources)
-        documents = [item for item in items if isinstance(item, Document)]
-        paths = [Path(item) for item in items if not isinstance(item, Document)]
-        await migrate(self._database)
-        await ensure_indexes(self._database, self._embedder, self.workspace)
-        loaded = iter_documents(paths, workspace=self.workspace)
-        report = await ingest_documents(self._ingest_tools(extractor), _chained(documents, loaded))
+        documents = await to_thread.run_sync(_opened, sources, self.workspace)
+        async with self._writing():
+            tools = await to_thread.run_sync(self._ingest_tools, extractor)
+            state = await read_index_state(self._database, self.workspace)
+            if (
+                state is not None
+                and extractor is None
+                and self.settings.extractor == "auto"
+                and self._extractor is None
+            ):
+                _check_extractor(state.extractor, tools.extractor.name, self.workspace)
+            await ensure_indexes(self._database, self._embedder, self.workspace, extractor=tools.extractor.name)
+            report = await ingest_documents(tools, documents)
         if not report.documents and report.problems:
             raise _nothing_readable(report.problems)
         return report
 
-    async def delete(self, uris: Sequence[str]) -> DeleteReport:
-        """Delete documents by URI, with every entity, fact, vector and report that only they support."""
-        writes = self._database.writes
-        found = await resolve_uris(self._database, self.workspace, uris)
-        await delete_documents(self._database, self.workspace, found.values())
-        await rebuild_stale(self._database, self.workspace)
-        await embed_pending(self._database, self._embedder, self.workspace)
-        return DeleteReport(
-            deleted=tuple(sorted(found)),
-            unknown=tuple(sorted(set(uris) - found.keys())),
-            writes=self._database.writes - writes,
-        )
+    async def delete(self, uris: str | Sequence[str]) -> DeleteReport:
+        """Delete documents by URI, with every entity, fact, vector and report that only they support.
+
+        The URI of a file of rows (CSV, JSONL) stands for all its rows.
+
+        Raises:
+            SchemaMismatch: the index was built with another embedding model.
+            JobBusy: another process writes to this workspace.
+        """
+        uris = [uris] if isinstance(uris, str) else uris
+        async with self._writing():
+            state = await read_index_state(self._database, self.workspace)
+            if state is None:
+                return DeleteReport((), tuple(sorted(set(uris))), 0)
+            check_embedder(state, self._embedder, self.workspace)
+            writes = self._database.writes
+            found = await resolve_uris(self._database, self.workspace, uris)
+            await delete_documents(self._database, self.workspace, found.values())
+            await rebuild_stale(self._database, self.workspace)
+            await embed_pending(self._database, self._embedder, self.workspace)
+            return DeleteReport(
+                deleted=tuple(sorted(found)),
+                unknown=tuple(sorted(uri for uri in set(uris) if not any(_is_of(one, uri) for one in found))),
+                writes=self._database.writes - writes,
+            )
 
     # -- from the graph to communities and reports -------------------------------------------------------------------
 
     async def refresh(self) -> RefreshReport:
         """Detect communities and write the reports that changed; both become live with one write."""
-        return await refresh_all(self._refresh_tools())
+        async with self._writing():
+            return await refresh_all(self._refresh_tools())
 
     async def refresh_communities(self) -> RefreshReport:
         """Detect communities only; reports that still fit are kept, none is written."""
-        return await refresh_communities(self._refresh_tools())
+        async with self._writing():
+            return await refresh_communities(self._refresh_tools())
 
     async def refresh_reports(self) -> RefreshReport:
         """Write only the reports that the live communities lack."""
-        return await refresh_reports(self._refresh_tools())
+        async with self._writing():
+            return await refresh_reports(self._refresh_tools())
 
     # -- a question's way ----------------------------------------------------------------------------------------------
 
@@ -209,6 +235,7 @@ class Engine:
             InputError: the question is blank.
             SchemaMismatch: the index was built with another embedding model.
         """
+        check_call(question, limit)
         state = await read_index_state(self._database, self.workspace)
         if state is None:
             empty = plan(question, strategy=self.settings.strategy)
@@ -252,17 +279,33 @@ class Engine:
         return [f"V{one.version:04d}__{one.name}" for one in await migrate(self._database)]
 
     async def admin(self, name: str, arguments: Mapping[str, object]) -> list[dict[str, Any]]:
-        """Rows of a statement of ``cypher/admin``."""
+        """Rows of a statement of ``cypher/admin``.
+
+        Raises:
+            UsageError: there is no such statement.
+        """
+        if name not in admin_book():
+            raise UsageError(f"there is no admin statement {name!r}", hint=f"choose one of {', '.join(admin_book())}")
         return await self._database.admin(name, **arguments)
 
-    def run_record(self, job: str) -> AbstractAsyncContextManager[RunRecord]:
-        """Hold the workspace's lease for a block and record the run; JobBusy when another run holds it."""
-        return run_record(self._database, self.workspace, job)
+    @asynccontextmanager
+    async def run_record(self, job: str) -> AsyncGenerator[RunRecord]:
+        """Hold the workspace's lease for a block and record the run; JobBusy when another process holds it."""
+        await migrate(self._database)
+        async with run_record(self._database, self.workspace, job) as record:
+            yield record
+
+    @asynccontextmanager
+    async def _writing(self) -> AsyncGenerator[None]:
+        """Be the only writer of the workspace, on a schema that is up to date (the lease itself rests on it)."""
+        await migrate(self._database)
+        async with lease(self._database, self.workspace):
+            yield
 
     # -- tools ---------------------------------------------------------------------------------------------------------
 
     def _ingest_tools(self, extractor: str | None) -> IngestTools:
-        window = self._embedder.max_tokens - _CONTEXT_TOKENS
+        window = self._embedder.max_tokens - CONTEXT_TOKENS
         return IngestTools(
             database=self._database,
             workspace=self.workspace,
@@ -289,11 +332,32 @@ class Engine:
         )
 
 
-def _chained(
-    documents: Iterable[Document], loaded: Iterable[Document | SourceProblem]
-) -> Iterable[Document | SourceProblem]:
-    yield from documents
-    yield from loaded
+def _is_of(uri: str, named: str) -> bool:
+    """Whether ``uri`` is the document ``named``, or a row of the file ``named``."""
+    return uri == named or uri.startswith(f"{named}#")
+
+
+def _opened(
+    sources: Path | str | Iterable[Path | str | Document], workspace: str
+) -> Iterator[Document | SourceProblem]:
+    """Documents as they are, paths loaded.  A path that does not exist is found at once; a stream is read as it comes."""
+    if isinstance(sources, str | Path):
+        sources = [sources]
+    if not isinstance(sources, Sequence):
+        return itertools.chain.from_iterable(_opened([source], workspace) for source in sources)
+    documents = [source for source in sources if isinstance(source, Document)]
+    paths = [Path(source) for source in sources if not isinstance(source, Document)]
+    return itertools.chain(documents, iter_documents(paths, workspace=workspace) if paths else ())
+
+
+def _check_extractor(recorded: str, found: str, workspace: str) -> None:
+    """Refuse to go on with another kind of extractor than before only because a key is missing or new."""
+    before, now = recorded.partition(":")[0], found.partition(":")[0]
+    if before != now and before != "recorded":
+        raise ConfigError(
+            f"workspace {workspace} was extracted by {recorded}, the settings now give {found}",
+            hint=f"set OPENAI_API_KEY or OPENAI_BASE_URL as before, or name one: --extractor {now}",
+        )
 
 
 def _nothing_readable(problems: Sequence[SourceProblem]) -> InputError:

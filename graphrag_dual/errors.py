@@ -2,6 +2,7 @@
 
     GraphRagDualError                 what went wrong, where, and what to do next
     +-- ConfigError                   a setting is missing or contradicts the index
+    +-- UsageError                    there is no such statement, job or parameter
     +-- InputError                    a document, file or recorded extraction cannot be read
     +-- DatabaseError                 Neo4j refused, is unreachable or lacks something
     |   +-- LocalDatabaseError        the local server of ``graphrag-dual up`` could not be resolved, started or stopped
@@ -29,6 +30,7 @@ __all__ = [
     "ModelRefused",
     "ModelTruncated",
     "SchemaMismatch",
+    "UsageError",
 ]
 
 
@@ -47,6 +49,12 @@ class ConfigError(GraphRagDualError):
     """A setting is missing, malformed or contradicts the stored index."""
 
     exit_code = 78
+
+
+class UsageError(GraphRagDualError):
+    """The call itself is wrong: no such statement, job or parameter."""
+
+    exit_code = 2
 
 
 class InputError(GraphRagDualError):

@@ -22,6 +22,7 @@ __all__ = [
     "normalise_name",
     "relationship_id",
     "report_id",
+    "workspace_scope",
 ]
 
 _SEPARATOR = "\x1f"
@@ -57,6 +58,11 @@ def _strip_quotes(text: str) -> str:
             break
         text = stripped
     return text
+
+
+def workspace_scope(workspace: str) -> str:
+    """One word of letters and digits that stands for a workspace in full-text indexes."""
+    return f"w{content_hash('scope', workspace)[:16]}"
 
 
 def document_id(workspace: str, uri: str) -> str:

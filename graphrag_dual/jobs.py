@@ -10,7 +10,7 @@ from typing import cast
 
 from graphrag_dual.api import GraphRAG
 from graphrag_dual.engine import Engine
-from graphrag_dual.errors import ConfigError
+from graphrag_dual.errors import UsageError
 
 __all__ = ["JobResult", "job_names", "run_job"]
 
@@ -41,10 +41,10 @@ def job_names() -> list[str]:
 
 def _load(name: str) -> _Job:
     if name not in job_names():
-        raise ConfigError(f"there is no job {name!r}", hint=f"choose one of {', '.join(job_names())}")
+        raise UsageError(f"there is no job {name!r}", hint=f"choose one of {', '.join(job_names())}")
     spec = importlib.util.spec_from_file_location(f"graphrag_dual_job_{name}", _folder() / f"{name}.py")
     if spec is None or spec.loader is None:
-        raise ConfigError(f"job {name!r} cannot be loaded", hint="reinstall graphrag-dual")
+        raise UsageError(f"job {name!r} cannot be loaded", hint="reinstall graphrag-dual")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return cast(_Job, module.run)
@@ -54,7 +54,7 @@ def run_job(rag: GraphRAG, name: str, arguments: Sequence[str]) -> JobResult:
     """Run job ``name`` under the lease of the engine's workspace, leaving a run record.
 
     Raises:
-        ConfigError: there is no such job.
+        UsageError: there is no such job.
         JobBusy: another run holds the lease; nothing was changed.
     """
     job = _load(name)

@@ -7,7 +7,6 @@ script, from Jupyter, inside a running loop, from several threads and from one `
 from __future__ import annotations
 
 import asyncio
-import atexit
 import threading
 import weakref
 from collections.abc import Coroutine
@@ -28,8 +27,8 @@ class LoopThread:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="graphrag-dual", daemon=True)
         self._thread.start()
-        # The loop object outlives a forgotten engine; at exit it is closed without noise.
-        atexit.register(_close_if_alive, weakref.ref(self))
+        # Also when it is forgotten, and at exit: no thread is left, and no noise of sockets that nobody closed.
+        self._end = weakref.finalize(self, _end, self._loop, self._thread)
 
     def run(self, work: Coroutine[Any, Any, Result]) -> Result:
         """Run ``work`` and wait for it; an interrupt cancels it and waits until it has tidied up.
@@ -44,7 +43,7 @@ class LoopThread:
             work.close()
             raise RuntimeError("this engine is closed")
         ended = threading.Event()
-        future = self._submit(_signalled(work, ended))
+        future = self._submit(work, ended)
         try:
             return future.result()
         except (KeyboardInterrupt, SystemExit):
@@ -53,14 +52,21 @@ class LoopThread:
             raise
 
     async def run_async(self, work: Coroutine[Any, Any, Result]) -> Result:
-        """Await ``work`` from any loop; cancelling the caller cancels it."""
-        return await asyncio.wrap_future(self._submit(work))
+        """Await ``work`` from any loop; cancelling the caller cancels it and waits until it has tidied up."""
+        ended = threading.Event()
+        future = self._submit(work, ended)
+        try:
+            return await asyncio.wrap_future(future)
+        except asyncio.CancelledError:
+            # Else a caller that closes the engine next would take the connection from under a lease being released.
+            await asyncio.to_thread(ended.wait, _TIDY_UP_S)
+            raise
 
-    def _submit(self, work: Coroutine[Any, Any, Result]) -> Future[Result]:
+    def _submit(self, work: Coroutine[Any, Any, Result], ended: threading.Event) -> Future[Result]:
         if self._loop.is_closed():
             work.close()
             raise RuntimeError("this engine is closed")
-        return asyncio.run_coroutine_threadsafe(work, self._loop)
+        return asyncio.run_coroutine_threadsafe(_signalled(work, ended), self._loop)
 
     @property
     def closed(self) -> bool:
@@ -68,14 +74,8 @@ class LoopThread:
         return self._loop.is_closed()
 
     def close(self) -> None:
-        """Stop the loop and join the thread; a second call does nothing."""
-        if self._loop.is_closed():
-            return
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        if threading.current_thread() is not self._thread:
-            self._thread.join(timeout=5)
-        if not self._loop.is_running():
-            self._loop.close()
+        """Cancel what still runs, stop the loop and join the thread; a second call does nothing."""
+        self._end()
 
 
 async def _signalled(work: Coroutine[Any, Any, Result], ended: threading.Event) -> Result:
@@ -85,7 +85,18 @@ async def _signalled(work: Coroutine[Any, Any, Result], ended: threading.Event) 
         ended.set()
 
 
-def _close_if_alive(reference: weakref.ref[LoopThread]) -> None:
-    thread = reference()
-    if thread is not None:
-        thread.close()
+def _end(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
+    loop.call_soon_threadsafe(loop.create_task, _tidy_up(loop))
+    if threading.current_thread() is not thread:
+        thread.join(timeout=_TIDY_UP_S)
+        if not thread.is_alive():
+            loop.close()
+
+
+async def _tidy_up(loop: asyncio.AbstractEventLoop) -> None:
+    rest = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in rest:
+        task.cancel()
+    await asyncio.gather(*rest, return_exceptions=True)
+    await loop.shutdown_asyncgens()
+    loop.stop()

@@ -71,7 +71,8 @@ class Chunk:
     """A slice of a document, the unit of extraction and citation: ``document.text[start:end] == text``.
 
     ``start`` and ``end`` count characters (code points); ``tokens`` counts tokens of the embedding model; ``heading`` is
-    the path of headings above the chunk, such as ``"Install > Linux"``, or ``""``.
+    the path of headings above the chunk, such as ``"Install > Linux"``, or ``""``; ``context`` is the title and that path,
+    cut to a few tokens, searched and embedded with the text and never part of it.
     """
 
     id: str
@@ -82,6 +83,7 @@ class Chunk:
     end: int
     tokens: int
     heading: str = ""
+    context: str = ""
 
 
 @dataclass(frozen=True, slots=True)

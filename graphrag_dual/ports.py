@@ -124,7 +124,7 @@ class Extractor(Protocol):
 
     @property
     def name(self) -> str:
-        """Name and version; part of what decides whether a chunk must be extracted again."""
+        """Kind, name and version, such as ``spacy:en_core_web_sm:1``; recorded with every chunk."""
         ...
 
     async def extract(self, chunk: Chunk, document: Document) -> tuple[Extraction, Usage]:

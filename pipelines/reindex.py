@@ -9,14 +9,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 from graphrag_dual.engine import Engine
-from graphrag_dual.errors import InputError
+from graphrag_dual.errors import UsageError
 from graphrag_dual.jobs import JobResult
 
 
 async def run(engine: Engine, arguments: Sequence[str]) -> JobResult:
     """Refresh; exit code 3 when some reports could not be written."""
     if arguments:
-        raise InputError(f"job reindex takes no arguments, got {arguments[0]!r}", hint="graphrag-dual job run reindex")
+        raise UsageError(f"job reindex takes no arguments, got {arguments[0]!r}", hint="graphrag-dual job run reindex")
     report = await engine.refresh()
     return JobResult(
         sentence=f"{report.communities} communities, {report.reports_written} reports written, "

@@ -6,7 +6,7 @@ say() { printf '%s\n' "$*" >&2; }
 # The newest Python on PATH that is supported, or the one that PYTHON names.
 find_python() {
   local candidate
-  for candidate in ${PYTHON:-} python3 python3.13 python3.12 python3.11 python; do
+  for candidate in "${PYTHON:-python3}" python3 python3.13 python3.12 python3.11 python; do
     if command -v "$candidate" > /dev/null &&
       "$candidate" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2> /dev/null; then
       command -v "$candidate"
@@ -21,9 +21,10 @@ find_python() {
 ensure_environment() {
   local lock=$1 stamp python
   stamp=".venv/.installed-$(cat "$lock" pyproject.toml | cksum | cut -d' ' -f1)"
-  if [[ -e $stamp && -x .venv/bin/graphrag-dual ]]; then return; fi
-  if [[ ! -x .venv/bin/python ]]; then
+  if [[ -e $stamp ]] && .venv/bin/python -c 'import graphrag_dual' 2> /dev/null; then return; fi
+  if ! .venv/bin/python -m pip --version > /dev/null 2>&1; then  # none, half made, or moved from elsewhere
     python=$(find_python)
+    rm -rf .venv
     say "creating .venv with $python"
     "$python" -m venv .venv
   fi

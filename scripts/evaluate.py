@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from graphrag_dual.cli.evaluation import workspace_name
 from graphrag_dual.cli.output import ProgressBars, show_error
 from graphrag_dual.errors import GraphRagDualError, InputError
 
+_HOME = "eval"
 _DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
 _SETS = {
     "musique": "musique_hipporag_gpt35/full",
@@ -31,16 +33,24 @@ def main(arguments: list[str]) -> int:
         print(f"scripts/eval NAME|FOLDER [OPTIONS]\n\nNames: {', '.join(_SETS)}\n", file=sys.stderr)
         return run(["eval", *(arguments or ["--help"])])
     name, *options = arguments
+    home = _home(options)
     try:
         folder = _folder(name)
+        _stay_offline()
         if not any(option.partition("=")[0] in ("--replay", "--help") for option in options):
-            _start_server(options)
+            _start_server(home)
     except GraphRagDualError as error:
         show_error(error, as_json="--json" in options)
         return error.exit_code
     if name in _SETS:
         options = ["--workspace", workspace_name(name), *options]  # a --workspace of the caller comes later and wins
-    return run(["eval", str(folder), *options])
+    return run(["eval", str(folder), "--home", home, *options])
+
+
+def _home(options: list[str]) -> str:
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False, exit_on_error=False)
+    parser.add_argument("--home", nargs="?", default=_HOME)
+    return parser.parse_known_args(options)[0].home or _HOME
 
 
 def _folder(name: str) -> Path:
@@ -55,8 +65,14 @@ def _folder(name: str) -> Path:
     return folder
 
 
-def _start_server(options: list[str]) -> None:
-    home = options[options.index("--home") + 1] if "--home" in options[:-1] else None
+def _stay_offline() -> None:
+    """Local models only, whatever endpoint is configured: the same figures for everybody, and no bill."""
+    if not Settings.load().embedding_model.startswith("local:"):
+        os.environ["GRAPHRAG_DUAL_EMBEDDING_MODEL"] = "local:all-MiniLM-L6-v2"
+    os.environ["GRAPHRAG_DUAL_OFFLINE"] = "true"
+
+
+def _start_server(home: str) -> None:
     settings = Settings.load(home=home)
     if settings.neo4j_uri is None:
         with ProgressBars() as bars:

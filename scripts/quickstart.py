@@ -13,7 +13,7 @@ from graphrag_dual.cli.query import show_result
 from graphrag_dual.errors import GraphRagDualError
 from graphrag_dual.loading.sample import python_topics
 
-_WORKSPACE = "sample"
+_HOME = "quickstart"
 _TOPICS = 25
 
 
@@ -37,12 +37,14 @@ def main() -> int:
 def run(folder: Path | None, local_question: str, global_question: str) -> None:
     """Start the server, ingest, refresh, and print what came of it."""
     started = time.perf_counter()
-    settings = Settings.load(workspace=_WORKSPACE)
+    settings = Settings.load(home=_HOME, offline=True, embedding_model="local:all-MiniLM-L6-v2")
     with ProgressBars() as bars:
         if settings.neo4j_uri is None:
             localdb.up(settings.home, on_progress=bars.progress)
         with GraphRAG(settings, observer=bars) as rag:
-            sources: list[Path] | list[Document] = [folder] if folder else python_topics(_WORKSPACE, limit=_TOPICS)
+            sources: list[Path] | list[Document] = (
+                [folder] if folder else python_topics(settings.workspace, limit=_TOPICS)
+            )
             ingested = rag.ingest(sources)
             rag.refresh()
             show_index(rag)
@@ -54,10 +56,10 @@ def run(folder: Path | None, local_question: str, global_question: str) -> None:
                 show_result(rag.search(question, limit=5))
             print(f"\nA: {rag.ask(local_question).text}")
     print(f"\ndone in {time.perf_counter() - started:.0f} s. Go on with, for example:")
-    print(f"  .venv/bin/graphrag-dual ask 'What does a with statement do?' --workspace {_WORKSPACE}")
-    print("  .venv/bin/graphrag-dual status")
+    print(f"  .venv/bin/graphrag-dual ask 'What does a with statement do?' --home {_HOME}")
+    print(f"  .venv/bin/graphrag-dual status --home {_HOME}")
     if settings.neo4j_uri is None:
-        print("  .venv/bin/graphrag-dual down      (stops the server; the data stays)")
+        print(f"  .venv/bin/graphrag-dual down --home {_HOME}      (stops the server; the data stays)")
 
 
 def show_index(rag: GraphRAG) -> None:

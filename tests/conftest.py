@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from pydantic import SecretStr
+from pytest_socket import socket_allow_hosts
 
 from graphrag_dual import GraphRAG, Settings
 from graphrag_dual.connection import Connection
@@ -42,7 +43,8 @@ def server() -> Connection:
     """The server of NEO4J_URI, else the local home ``tests``, started if need be."""
     uri, password = os.environ.get("NEO4J_URI"), os.environ.get("NEO4J_PASSWORD", "")
     if uri:
-        connection = Connection(uri, os.environ.get("NEO4J_USERNAME", "neo4j"), SecretStr(password), "neo4j")
+        username, database = os.environ.get("NEO4J_USERNAME", "neo4j"), os.environ.get("NEO4J_DATABASE", "neo4j")
+        connection = Connection(uri, username, SecretStr(password), database)
         with GraphRAG(settings_for(connection, "probe"), embedder=HashEmbedder(DIMENSIONS)) as rag:
             try:
                 rag.status()
@@ -90,3 +92,9 @@ def shared() -> Path:
     if not SHARED.is_dir():
         missing("the evaluation data folder ../shared/data is not there")
     return SHARED
+
+
+@pytest.fixture(autouse=True)
+def _loopback_only() -> None:
+    """No test talks to anybody but servers on this machine."""
+    socket_allow_hosts(["127.0.0.1", "::1", "localhost"], allow_unix_socket=True)

@@ -98,6 +98,7 @@ def _lists_of(question: Question, chunk_ids: list[str]) -> QuestionLists:
             entities={"dense": (("entity", 0.5),), "bm25": (), "graph": (("entity", 0.25),)},
         ),
         global_=GlobalLists(
+            generation=1,
             reports={"dense": (("report", 0.75),), "bm25": ()},
             findings=(
                 FindingHit("report", 0.5, (chunk_ids[0], "chunk-ada-2")),

@@ -10,6 +10,7 @@ import os
 import re
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -39,6 +40,7 @@ __all__ = [
     "words_in_graph",
 ]
 
+_COMMAND_S = 300
 _MARK = re.compile(r"<([^<>|]+)(?:\|([^<>|]+)\|([^<>|]+))?>")
 
 
@@ -54,12 +56,12 @@ class MarkupExtractor:
     def __init__(self, *, failing: Iterable[str] = (), hang_after: int | None = None) -> None:
         self.failing = set(failing)
         self.seen: list[str] = []
-        self.hanging = False
+        self.hanging = threading.Event()
         self._hang_after = hang_after
 
     async def extract(self, chunk: Chunk, document: Document) -> tuple[Extraction, Usage]:
         if self._hang_after is not None and len(self.seen) >= self._hang_after:
-            self.hanging = True
+            self.hanging.set()
             await anyio.sleep_forever()
         self.seen.append(chunk.text)
         if any(word in chunk.text for word in self.failing):
@@ -110,7 +112,7 @@ def cypher(settings: Settings, query: str, /, **parameters: Any) -> list[dict[st
     assert settings.neo4j_password is not None
     auth = (settings.neo4j_username, settings.neo4j_password.get_secret_value())
     with GraphDatabase.driver(settings.neo4j_uri, auth=auth) as driver:
-        result = driver.execute_query(query, {"workspace": settings.workspace, **parameters}, database_="neo4j")  # type: ignore[arg-type]
+        result = driver.execute_query(query, {"workspace": settings.workspace, **parameters}, database_="neo4j")
         return [record.data() for record in result.records]
 
 
@@ -172,7 +174,7 @@ def command_environment(settings: Settings, **extra: str) -> dict[str, str]:
     }
 
 
-def run_cli(settings: Settings, *arguments: str, cwd: Path, timeout_s: float = 120.0, **extra: str) -> CommandResult:
+def run_cli(settings: Settings, *arguments: str, cwd: Path, **extra: str) -> CommandResult:
     """Run ``graphrag-dual`` as a process of its own; ``extra`` goes into its environment."""
     started = time.monotonic()
     done = subprocess.run(
@@ -181,7 +183,7 @@ def run_cli(settings: Settings, *arguments: str, cwd: Path, timeout_s: float = 1
         env=command_environment(settings, **extra),
         capture_output=True,
         text=True,
-        timeout=timeout_s,
+        timeout=_COMMAND_S,
         check=False,
     )
     return CommandResult(done.returncode, done.stdout, done.stderr, time.monotonic() - started)

@@ -16,14 +16,16 @@ UNION ALL
          reduce(all = '', alias IN e.aliases | all + alias + ';') AS line
 UNION ALL
   MATCH (e:__Entity__ {workspace: $workspace})-[m:FROM_CHUNK]->(c:Chunk)
-  RETURN 'mention ' + e.id + ' ' + c.id + ' ' + reduce(all = '', form IN m.as_written | all + form + ';') AS line
+  RETURN 'mention ' + e.id + ' ' + c.id + ' ' + m.type + ' | ' + m.description + ' | ' +
+         reduce(all = '', form IN m.as_written | all + form + ';') AS line
 UNION ALL
   MATCH (f:Fact {workspace: $workspace})
   RETURN 'fact ' + f.id + ' ' + f.subject + ' | ' + f.predicate + ' | ' + f.object + ' | ' + f.description + ' | ' +
          toString(f.weight) AS line
 UNION ALL
   MATCH (f:Fact {workspace: $workspace})-[s:STATED_IN]->(c:Chunk)
-  RETURN 'stated ' + f.id + ' ' + c.id + ' ' + s.predicate + ' | ' + s.quote AS line
+  RETURN 'stated ' + f.id + ' ' + c.id + ' ' + s.predicate + ' | ' + s.quote + ' | ' + s.description + ' | ' +
+         toString(s.weight) AS line
 UNION ALL
   MATCH (a:__Entity__ {workspace: $workspace})-[r:RELATED_TO]->(b:__Entity__)
   RETURN 'related ' + a.id + ' ' + b.id + ' ' + r.type + ' ' + toString(r.weight) + ' ' + r.fact_count AS line
@@ -34,6 +36,16 @@ UNION ALL
 UNION ALL
   MATCH (s:IndexState {workspace: $workspace})
   MATCH (r:CommunityReport)-[:REPORTS_ON]->(c:__Community__ {workspace: $workspace, generation: s.generation})
-  RETURN 'report ' + r.id + ' ' + c.id + ' ' + c.level + ' ' + r.title AS line
+  RETURN 'report ' + r.id + ' ' + c.id + ' ' + c.level + ' ' + r.title + ' | ' + r.summary + ' | ' + toString(r.rating) AS line
+UNION ALL
+  MATCH (s:IndexState {workspace: $workspace})
+  MATCH (c:__Community__ {workspace: $workspace, generation: s.generation})-[:PARENT_COMMUNITY]->(p:__Community__)
+  RETURN 'parent ' + c.id + ' ' + p.id AS line
+UNION ALL
+  MATCH (s:IndexState {workspace: $workspace})
+  MATCH (:__Community__ {workspace: $workspace, generation: s.generation})<-[:REPORTS_ON]-(:CommunityReport)
+        -[:HAS_FINDING]->(f:Finding)
+  RETURN DISTINCT 'finding ' + f.id + ' ' + f.number + ' ' + f.summary + ' | ' + f.explanation + ' | ' +
+         reduce(all = '', id IN COLLECT { MATCH (f)-[:CITES]->(x) RETURN x.id ORDER BY x.id } | all + id + ';') AS line
 }
 RETURN line ORDER BY line;

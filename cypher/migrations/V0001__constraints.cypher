@@ -18,3 +18,4 @@ CREATE INDEX entity_workspace IF NOT EXISTS FOR (n:__Entity__) ON (n.workspace);
 CREATE INDEX chunk_workspace IF NOT EXISTS FOR (n:Chunk) ON (n.workspace);
 CREATE INDEX document_workspace IF NOT EXISTS FOR (n:Document) ON (n.workspace);
 CREATE INDEX fact_workspace IF NOT EXISTS FOR (n:Fact) ON (n.workspace);
+CREATE INDEX report_input IF NOT EXISTS FOR (n:CommunityReport) ON (n.input_hash);

@@ -60,14 +60,16 @@ MATCH (c:__Community__ {id: row.community_id, generation: $generation})
 MERGE (e)-[:IN_COMMUNITY]->(c);
 
 // name: report_inputs(workspace: STRING, rows: LIST<MAP>, max_entities: INTEGER, max_facts: INTEGER, max_chunks: INTEGER) read
-// All that the reports of communities may be written from, heaviest first and bounded.
+// All that the reports of communities may be written from, heaviest first and bounded. Sums are rounded, since the last
+// digits of a sum depend on the order of its parts.
 UNWIND $rows AS row
 CALL (row) {
   MATCH (e:__Entity__ {workspace: $workspace}) USING INDEX e:__Entity__(id) WHERE e.id IN row.member_ids
   OPTIONAL MATCH (e)-[r:RELATED_TO]-(other:__Entity__) WHERE other.id IN row.member_ids
-  WITH e, coalesce(sum(r.weight), 0.0) AS degree
+  WITH e, round(coalesce(sum(r.weight), 0.0), 6) AS degree
   ORDER BY degree DESC, e.id LIMIT $max_entities
-  RETURN collect({id: e.id, name: e.name, type: e.type, description: e.description, degree: degree}) AS entities
+  RETURN collect({id: e.id, name: e.name, type: e.type, description: e.description, aliases: e.aliases,
+                  degree: degree}) AS entities
 }
 CALL (row) {
   MATCH (s:__Entity__ {workspace: $workspace})<-[:SUBJECT]-(f:Fact)-[:OBJECT]->(o:__Entity__)
@@ -89,17 +91,18 @@ CALL (row) {
 }
 RETURN row.id AS id, entities, facts, chunks, documents;
 
-// name: reports_by_id(workspace: STRING, ids: LIST<STRING>) read
-// Which of these reports exist.
-MATCH (r:CommunityReport {workspace: $workspace}) USING INDEX r:CommunityReport(id) WHERE r.id IN $ids
-RETURN r.id AS id;
+// name: reports_by_input(workspace: STRING, input_hashes: LIST<STRING>) read
+// Stored reports that were written from these inputs, whoever wrote them.
+MATCH (r:CommunityReport {workspace: $workspace}) WHERE r.input_hash IN $input_hashes
+RETURN r.id AS id, r.input_hash AS input_hash, r.generator AS generator
+ORDER BY id;
 
-// name: put_reports(workspace: STRING, rows: LIST<MAP>) write
+// name: put_reports(workspace: STRING, scope: STRING, rows: LIST<MAP>) write
 // Write reports with their findings; every finding cites the chunks and facts that support it.
 UNWIND $rows AS row
 MERGE (r:CommunityReport {id: row.id})
 ON CREATE SET r:Pending
-SET r.workspace = $workspace, r.title = row.title, r.summary = row.summary, r.rating = row.rating,
+SET r.workspace = $workspace, r.scope = $scope, r.title = row.title, r.summary = row.summary, r.rating = row.rating,
     r.rating_explanation = row.rating_explanation, r.generator = row.generator, r.input_hash = row.input_hash
 WITH r, row
 UNWIND row.findings AS part
@@ -118,14 +121,9 @@ CALL (f, part) {
 };
 
 // name: attach_reports(workspace: STRING, generation: INTEGER, rows: LIST<MAP>) write
-// Join reports to the communities of a generation; a report of before that no longer fits is taken off.
+// Join reports to the communities of a generation that is being built.
 UNWIND $rows AS row
 MATCH (c:__Community__ {id: row.community_id, generation: $generation, workspace: $workspace})
-CALL (c, row) {
-  MATCH (c)<-[old:REPORTS_ON]-(other:CommunityReport) WHERE other.id <> row.report_id
-  DELETE old
-}
-WITH c, row
 MATCH (r:CommunityReport {id: row.report_id, workspace: $workspace}) USING INDEX r:CommunityReport(id)
 MERGE (r)-[:REPORTS_ON]->(c);
 
@@ -134,9 +132,9 @@ MERGE (r)-[:REPORTS_ON]->(c);
 MATCH (s:IndexState {workspace: $workspace})
 SET s.generation = $generation;
 
-// name: drop_generations(workspace: STRING, keep: INTEGER) write
-// Remove communities of every generation but the live one.
-MATCH (c:__Community__ {workspace: $workspace}) WHERE c.generation <> $keep
+// name: drop_generations(workspace: STRING, keep: LIST<INTEGER>) write
+// Remove communities of every generation but those to be kept.
+MATCH (c:__Community__ {workspace: $workspace}) WHERE NOT c.generation IN $keep
 DETACH DELETE c;
 
 // name: drop_unused_reports(workspace: STRING) write

@@ -1,15 +1,16 @@
 // name: documents_by_id(workspace: STRING, ids: LIST<STRING>) read
-// Content hash of stored documents and which of their chunks still lack an extraction.
+// Content hash of stored documents, how many chunks they have, and which of these still lack an extraction.
 MATCH (d:Document {workspace: $workspace}) USING INDEX d:Document(id) WHERE d.id IN $ids
-RETURN d.id AS id, d.content_hash AS content_hash,
+RETURN d.id AS id, d.content_hash AS content_hash, COUNT { (d)<-[:FROM_DOCUMENT]-() } AS chunks,
        [(c:Chunk)-[:FROM_DOCUMENT]->(d) WHERE c.outcome IN ['pending', 'failed', 'truncated', 'refused'] | c.id] AS unfinished;
 
-// name: put_documents(workspace: STRING, rows: LIST<MAP>) write
+// name: put_documents(workspace: STRING, scope: STRING, rows: LIST<MAP>) write
 // Write documents with their chunks in order; chunks that are new await extraction and embedding.
 // A chunk that is still part of its document keeps what was extracted from it.
 UNWIND $rows AS row
 MERGE (d:Document {id: row.id})
-SET d.workspace = $workspace, d.uri = row.uri, d.title = row.title, d.content_hash = row.content_hash,
+ON CREATE SET d.workspace = $workspace
+SET d.uri = row.uri, d.title = row.title, d.content_hash = row.content_hash,
     d.metadata = row.metadata
 WITH d, row
 CALL (d, row) {
@@ -19,7 +20,7 @@ CALL (d, row) {
 CALL (d, row) {
   UNWIND row.chunks AS part
   MERGE (c:Chunk {id: part.id})
-  ON CREATE SET c:Pending, c.workspace = $workspace, c.text = part.text, c.tokens = part.tokens, c.outcome = 'pending',
+  ON CREATE SET c:Pending, c.workspace = $workspace, c.scope = $scope, c.text = part.text, c.tokens = part.tokens, c.outcome = 'pending',
                 c.context = part.context
   FOREACH (_ IN CASE WHEN c.context <> part.context THEN [1] ELSE [] END | SET c:Pending, c.context = part.context)
   SET c.index = part.index, c.start = part.start, c.end = part.end, c.heading = part.heading
@@ -44,13 +45,16 @@ RETURN d.id AS id, d.uri AS uri, [(c:Chunk)-[:FROM_DOCUMENT]->(d) | c.id] AS chu
 
 // name: delete_chunks(workspace: STRING, chunk_ids: LIST<STRING>) write
 // Remove chunks with every report that could hold a word of them; what they stated or mentioned becomes stale.
-// Reports that a killed refresh left to no community could hold any word, hence all of them go.
+// Their documents count as changed from now on, should this run be killed. Reports that a killed refresh left to no community could hold any word, hence all of them go.
 CALL () {
   MATCH (report:CommunityReport {workspace: $workspace}) WHERE NOT (report)-[:REPORTS_ON]->(:__Community__)
   OPTIONAL MATCH (report)-[:HAS_FINDING]->(finding:Finding)
   DETACH DELETE finding, report
 }
 MATCH (c:Chunk {workspace: $workspace}) USING INDEX c:Chunk(id) WHERE c.id IN $chunk_ids
+CALL (c) {
+  MATCH (c)-[:FROM_DOCUMENT]->(d:Document) SET d.content_hash = ''
+}
 CALL (c) {
   MATCH (c)<-[:FROM_CHUNK]-(e:__Entity__) SET e:Stale
 }
@@ -70,3 +74,8 @@ DETACH DELETE c;
 // Remove documents whose chunks are gone.
 MATCH (d:Document {workspace: $workspace}) USING INDEX d:Document(id) WHERE d.id IN $ids AND NOT (d)<-[:FROM_DOCUMENT]-()
 DETACH DELETE d;
+
+// name: documents_of_container(workspace: STRING, container: STRING) read
+// URIs of the documents that are rows of one file.
+MATCH (d:Document {workspace: $workspace}) WHERE d.uri STARTS WITH $container + '#'
+RETURN d.uri AS uri;

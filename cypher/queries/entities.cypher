@@ -1,4 +1,4 @@
-// name: put_extractions(workspace: STRING, rows: LIST<MAP>) write
+// name: put_extractions(workspace: STRING, scope: STRING, rows: LIST<MAP>) write
 // Write what was extracted from chunks: entities, their mentions, facts and where these are stated. Idempotent: what an
 // earlier extraction of the same chunk said is replaced.
 UNWIND $rows AS row
@@ -14,7 +14,8 @@ CALL (c) {
 CALL (c, row) {
   UNWIND row.mentions AS mention
   MERGE (e:__Entity__ {id: mention.entity_id})
-  ON CREATE SET e.workspace = $workspace, e.name = mention.as_written[0], e.type = '', e.description = '', e.aliases = []
+  ON CREATE SET e.workspace = $workspace, e.name = mention.as_written[0], e.scope = $scope, e.type = '',
+                e.description = '', e.aliases = []
   SET e:Stale
   CREATE (e)-[:FROM_CHUNK {as_written: mention.as_written, type: mention.type, description: mention.description}]->(c)
 }
@@ -56,7 +57,7 @@ RETURN e.id AS id,
 
 // name: drop_unsupported_facts(workspace: STRING, ids: LIST<STRING>) write
 // Remove facts that no chunk states any more; their entities become stale.
-MATCH (f:Fact {workspace: $workspace}) USING INDEX f:Fact(id) WHERE f.id IN $ids
+MATCH (f:Fact {workspace: $workspace}) USING INDEX f:Fact(id) WHERE f.id IN $ids AND NOT (f)-[:STATED_IN]->()
 MATCH (f)-[:SUBJECT|OBJECT]->(e:__Entity__)
 SET e:Stale
 WITH DISTINCT f
@@ -73,7 +74,8 @@ SET subject:Stale, object:Stale, f.weight = row.weight, f.description = row.desc
 
 // name: drop_unmentioned_entities(workspace: STRING, ids: LIST<STRING>) write
 // Remove entities that no chunk mentions any more.
-MATCH (e:__Entity__ {workspace: $workspace}) USING INDEX e:__Entity__(id) WHERE e.id IN $ids
+MATCH (e:__Entity__ {workspace: $workspace}) USING INDEX e:__Entity__(id)
+WHERE e.id IN $ids AND NOT (e)-[:FROM_CHUNK]->()
 DETACH DELETE e;
 
 // name: rebuild_entities(workspace: STRING, rows: LIST<MAP>) write
@@ -97,7 +99,7 @@ CALL (e) {
   MATCH (e)<-[:SUBJECT]-(f:Fact)-[:OBJECT]->(o:__Entity__)
   WHERE o.id <> e.id
   WITH e, o, f ORDER BY f.weight DESC, f.id
-  WITH e, o, collect(f.predicate)[0] AS type, sum(f.weight) AS weight, count(f) AS facts
+  WITH e, o, collect(f.predicate)[0] AS type, round(sum(f.weight), 6) AS weight, count(f) AS facts
   MERGE (e)-[r:RELATED_TO]->(o)
   ON CREATE SET r.workspace = $workspace
   SET r.type = type, r.weight = weight, r.fact_count = facts

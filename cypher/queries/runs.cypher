@@ -32,8 +32,9 @@ RETURN r.id AS id, r.job AS job, r.state AS state, toString(r.started_at) AS sta
        toString(r.finished_at) AS finished_at, r.result AS result, r.error AS error
 ORDER BY r.started_at DESC, id LIMIT $limit;
 
-// name: outcome_counts(workspace: STRING) read
-// Chunks by what came of their extraction.
-MATCH (c:Chunk {workspace: $workspace})
-RETURN c.outcome AS outcome, count(*) AS chunks, collect(DISTINCT c.reason)[..3] AS reasons
-ORDER BY outcome;
+// name: unfinished_chunks(workspace: STRING, limit: INTEGER) read
+// Chunks whose extraction is missing or failed, with their document and the reason.
+MATCH (c:Chunk {workspace: $workspace})-[:FROM_DOCUMENT]->(d:Document)
+WHERE c.outcome IN ['pending', 'failed', 'truncated', 'refused']
+RETURN d.uri AS document_uri, c.index AS index, c.outcome AS outcome, coalesce(c.reason, '') AS reason
+ORDER BY document_uri, index LIMIT $limit;

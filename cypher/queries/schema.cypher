@@ -62,12 +62,39 @@ ORDER BY name;
 // Wait until every index is online; fails after the time-out.
 CALL db.awaitIndexes($timeout_s);
 
-// name: index_state(workspace: STRING) read
-// Which embedding model and which live generation a workspace has.
-MATCH (s:IndexState {workspace: $workspace})
-RETURN s.embedding_model AS embedding_model, s.dimensions AS dimensions, s.generation AS generation;
+// name: drop_chunk_vectors() auto
+// Make room for vectors of another length.
+DROP INDEX chunk_embedding IF EXISTS;
 
-// name: create_index_state(workspace: STRING, embedding_model: STRING, dimensions: INTEGER) write
-// Bind a workspace to its embedding model on first use.
+// name: drop_entity_vectors() auto
+// Make room for vectors of another length.
+DROP INDEX entity_embedding IF EXISTS;
+
+// name: drop_fact_vectors() auto
+// Make room for vectors of another length.
+DROP INDEX fact_embedding IF EXISTS;
+
+// name: drop_report_vectors() auto
+// Make room for vectors of another length.
+DROP INDEX report_embedding IF EXISTS;
+
+// name: drop_finding_vectors() auto
+// Make room for vectors of another length.
+DROP INDEX finding_embedding IF EXISTS;
+
+// name: bound_workspaces() read
+// Every workspace with the embedding model that it is bound to.
+MATCH (s:IndexState)
+RETURN s.workspace AS workspace, s.embedding_model AS embedding_model, s.dimensions AS dimensions
+ORDER BY workspace;
+
+// name: index_state(workspace: STRING) read
+// Which embedding model, extractor and live generation a workspace has.
+MATCH (s:IndexState {workspace: $workspace})
+RETURN s.embedding_model AS embedding_model, s.dimensions AS dimensions, s.extractor AS extractor,
+       s.generation AS generation;
+
+// name: create_index_state(workspace: STRING, embedding_model: STRING, dimensions: INTEGER, extractor: STRING) write
+// Bind a workspace to its embedding model and its extractor on first use.
 MERGE (s:IndexState {workspace: $workspace})
-ON CREATE SET s.embedding_model = $embedding_model, s.dimensions = $dimensions, s.generation = 0;
+ON CREATE SET s.embedding_model = $embedding_model, s.dimensions = $dimensions, s.extractor = $extractor, s.generation = 0;

@@ -1,9 +1,10 @@
-// name: local_lists(workspace: STRING, vector: LIST<FLOAT>, text: STRING, candidates: INTEGER, entities: INTEGER, facts: INTEGER) read
+// name: local_lists(workspace: STRING, vector: LIST<FLOAT>, text: STRING, candidates: INTEGER) read
 // All first lists of the local channel in one round trip; a row is one hit of one list. A fact carries its two entities.
+// A vector index knows no workspaces: what belongs to another one is a row without an id, by which the caller sees that
+// places were taken. `text` demands the workspace's scope by itself.
 CALL () {
   CALL db.index.vector.queryNodes('chunk_embedding', $candidates, $vector) YIELD node, score
-  WHERE node.workspace = $workspace
-  RETURN 'chunk_dense' AS list, node.id AS id, score, [] AS entity_ids
+  RETURN 'chunk_dense' AS list, CASE node.workspace WHEN $workspace THEN node.id END AS id, score, [] AS entity_ids
 UNION ALL
   WITH $text AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('chunk_text', text, {limit: $candidates}) YIELD node, score
@@ -11,21 +12,35 @@ UNION ALL
   RETURN 'chunk_bm25' AS list, node.id AS id, score, [] AS entity_ids
 UNION ALL
   CALL db.index.vector.queryNodes('entity_embedding', $candidates, $vector) YIELD node, score
-  WHERE node.workspace = $workspace
-  WITH node, score ORDER BY score DESC, node.id LIMIT $entities
-  RETURN 'entity_dense' AS list, node.id AS id, score, [] AS entity_ids
+  RETURN 'entity_dense' AS list, CASE node.workspace WHEN $workspace THEN node.id END AS id, score, [] AS entity_ids
 UNION ALL
   WITH $text AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('entity_name', text, {limit: $candidates}) YIELD node, score
   WHERE node.workspace = $workspace
-  WITH node, score ORDER BY score DESC, node.id LIMIT $entities
   RETURN 'entity_bm25' AS list, node.id AS id, score, [] AS entity_ids
 UNION ALL
   CALL db.index.vector.queryNodes('fact_embedding', $candidates, $vector) YIELD node, score
-  WHERE node.workspace = $workspace
-  WITH node, score ORDER BY score DESC, node.id LIMIT $facts
-  RETURN 'fact_dense' AS list, node.id AS id, score,
+  RETURN 'fact_dense' AS list, CASE node.workspace WHEN $workspace THEN node.id END AS id, score,
          COLLECT { MATCH (node)-[:SUBJECT]->(s) RETURN s.id } + COLLECT { MATCH (node)-[:OBJECT]->(o) RETURN o.id } AS entity_ids
+}
+RETURN list, id, score, entity_ids;
+
+// name: exact_local_lists(workspace: STRING, vector: LIST<FLOAT>, candidates: INTEGER) read
+// The vector lists of the local channel by comparing with every vector of the workspace: slow on a large one, and right
+// where neighbours fill the index's lists.
+CALL () {
+  MATCH (n:Chunk {workspace: $workspace}) WHERE n.embedding IS NOT NULL
+  WITH n, vector.similarity.cosine(n.embedding, $vector) AS score ORDER BY score DESC, n.id LIMIT $candidates
+  RETURN 'chunk_dense' AS list, n.id AS id, score, [] AS entity_ids
+UNION ALL
+  MATCH (n:__Entity__ {workspace: $workspace}) WHERE n.embedding IS NOT NULL
+  WITH n, vector.similarity.cosine(n.embedding, $vector) AS score ORDER BY score DESC, n.id LIMIT $candidates
+  RETURN 'entity_dense' AS list, n.id AS id, score, [] AS entity_ids
+UNION ALL
+  MATCH (n:Fact {workspace: $workspace}) WHERE n.embedding IS NOT NULL
+  WITH n, vector.similarity.cosine(n.embedding, $vector) AS score ORDER BY score DESC, n.id LIMIT $candidates
+  RETURN 'fact_dense' AS list, n.id AS id, score,
+         COLLECT { MATCH (n)-[:SUBJECT]->(s) RETURN s.id } + COLLECT { MATCH (n)-[:OBJECT]->(o) RETURN o.id } AS entity_ids
 }
 RETURN list, id, score, entity_ids;
 
@@ -64,26 +79,44 @@ CALL (seeds, first, second) {
 RETURN first_edges + second_edges AS edges, mentions,
        [e IN seeds | [e.id, COUNT { (e)-[:FROM_CHUNK]->() }]] AS seed_mentions;
 
-// name: global_lists(workspace: STRING, vector: LIST<FLOAT>, text: STRING, candidates: INTEGER) read
-// All lists of the global channel in one round trip: reports of the live generation by vector and by words, and the
-// findings nearest to the question with their report and the chunks that they cite.
-MATCH (state:IndexState {workspace: $workspace})
-WITH state.generation AS generation
-CALL (generation) {
+// name: global_lists(workspace: STRING, generation: INTEGER, vector: LIST<FLOAT>, text: STRING, candidates: INTEGER) read
+// All lists of the global channel in one round trip: reports of one generation by vector and by words, and the findings
+// nearest to the question with their report and the chunks that they cite. Rows without an id as in `local_lists`.
+CALL () {
   CALL db.index.vector.queryNodes('report_embedding', $candidates, $vector) YIELD node, score
-  WHERE EXISTS { (node)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: generation}) }
-  RETURN 'report_dense' AS list, node.id AS id, score, [] AS chunk_ids
+  RETURN 'report_dense' AS list, score, [] AS chunk_ids,
+         CASE WHEN EXISTS { (node)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
+              THEN node.id END AS id
 UNION ALL
-  WITH generation WHERE $text <> ''
-  CALL db.index.fulltext.queryNodes('report_text', $text, {limit: $candidates}) YIELD node, score
-  WHERE EXISTS { (node)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: generation}) }
-  RETURN 'report_bm25' AS list, node.id AS id, score, [] AS chunk_ids
+  WITH $text AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('report_text', text, {limit: $candidates}) YIELD node, score
+  WHERE EXISTS { (node)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
+  RETURN 'report_bm25' AS list, score, [] AS chunk_ids, node.id AS id
 UNION ALL
   CALL db.index.vector.queryNodes('finding_embedding', $candidates, $vector) YIELD node, score
   MATCH (node)<-[:HAS_FINDING]-(report:CommunityReport)
-  WHERE EXISTS { (report)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: generation}) }
-  RETURN 'finding_dense' AS list, report.id AS id, score,
-         COLLECT { MATCH (node)-[:CITES]->(c:Chunk) RETURN c.id ORDER BY c.id } AS chunk_ids
+  RETURN 'finding_dense' AS list, score, COLLECT { MATCH (node)-[:CITES]->(c:Chunk) RETURN c.id ORDER BY c.id } AS chunk_ids,
+         CASE WHEN EXISTS { (report)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
+              THEN report.id END AS id
+}
+RETURN list, id, score, chunk_ids;
+
+// name: exact_global_lists(workspace: STRING, generation: INTEGER, vector: LIST<FLOAT>, candidates: INTEGER) read
+// The vector lists of the global channel by comparing with every report and finding of the generation.
+CALL () {
+  MATCH (c:__Community__ {workspace: $workspace, generation: $generation})<-[:REPORTS_ON]-(n:CommunityReport)
+  WHERE n.embedding IS NOT NULL
+  WITH DISTINCT n
+  WITH n, vector.similarity.cosine(n.embedding, $vector) AS score ORDER BY score DESC, n.id LIMIT $candidates
+  RETURN 'report_dense' AS list, score, [] AS chunk_ids, n.id AS id
+UNION ALL
+  MATCH (c:__Community__ {workspace: $workspace, generation: $generation})<-[:REPORTS_ON]-(report:CommunityReport)
+        -[:HAS_FINDING]->(n:Finding)
+  WHERE n.embedding IS NOT NULL
+  WITH DISTINCT n, report
+  WITH n, report, vector.similarity.cosine(n.embedding, $vector) AS score ORDER BY score DESC, n.id LIMIT $candidates
+  RETURN 'finding_dense' AS list, score, COLLECT { MATCH (n)-[:CITES]->(x:Chunk) RETURN x.id ORDER BY x.id } AS chunk_ids,
+         report.id AS id
 }
 RETURN list, id, score, chunk_ids;
 
@@ -104,10 +137,10 @@ RETURN e.id AS id, e.name AS name, e.type AS type, e.description AS description,
        } AS facts,
        COLLECT { MATCH (e)-[:FROM_CHUNK]->(c:Chunk) RETURN c.id ORDER BY c.id LIMIT 5 } AS chunk_ids;
 
-// name: report_evidence(workspace: STRING, ids: LIST<STRING>) read
-// Reports of the live generation with their community, findings and cited chunks.
-MATCH (state:IndexState {workspace: $workspace})
-MATCH (r:CommunityReport {workspace: $workspace})-[:REPORTS_ON]->(c:__Community__ {generation: state.generation})
+// name: report_evidence(workspace: STRING, generation: INTEGER, ids: LIST<STRING>) read
+// Reports of one generation with their community, findings and cited chunks.
+MATCH (r:CommunityReport {workspace: $workspace})-[:REPORTS_ON]->(c:__Community__ {generation: $generation})
+USING INDEX r:CommunityReport(id)
 WHERE r.id IN $ids
 WITH r, min(c.id) AS community_id, min(c.level) AS level, max(c.size) AS size
 RETURN r.id AS id, r.title AS title, r.summary AS summary, r.rating AS rating, r.generator AS generator,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 from semantic_text_splitter import MarkdownSplitter, TextSplitter
 
@@ -17,7 +17,10 @@ from graphrag_dual.chunking.headings import Heading, find_headings, heading_path
 from graphrag_dual.ids import chunk_id
 from graphrag_dual.model import Chunk, Document
 
-__all__ = ["split"]
+__all__ = ["CONTEXT_TOKENS", "split"]
+
+# Title and headings are embedded in front of a chunk; more of them would push its end out of the embedder's window.
+CONTEXT_TOKENS = 32
 
 # No token is taken to be longer than this on average over a chunk.  It spares counting texts that are far too long, and
 # it bounds the chunk where a tokenizer counts an endless word as one unknown token.
@@ -38,7 +41,8 @@ def split(document: Document, *, max_tokens: int, count_tokens: CountTokens) -> 
 
     Every character that is not white space lies in exactly one chunk, and ``document.text[chunk.start:chunk.end]`` is
     ``chunk.text``.  A chunk has at most ``max_tokens`` tokens by ``count_tokens`` unless it is one character.  Markdown
-    is cut at headings and keeps a table or code block whole where it fits.  The same input gives the same chunks.
+    is cut at headings and keeps a table or code block whole where it fits.  ``chunk.context``, title and headings, has at
+    most 32 tokens on top.  The same input gives the same chunks.
 
     Raises:
         ValueError: ``max_tokens`` is below 1.
@@ -53,10 +57,25 @@ def split(document: Document, *, max_tokens: int, count_tokens: CountTokens) -> 
     for start, end in _blocks(text, headings):
         for span in _cut(text, start, end, splitter, max_tokens):
             sized.extend(_fit(text, span, max_tokens, count_tokens))
-    return _chunks(document, sized, heading_path(text, headings, (start for start, _, _ in sized)))
+    paths = heading_path(text, headings, (start for start, _, _ in sized))
+    contexts = {path: _context(document.title, path, count_tokens) for path in dict.fromkeys(paths)}
+    return _chunks(document, sized, paths, contexts)
 
 
-def _chunks(document: Document, sized: list[tuple[int, int, int]], paths: list[str]) -> list[Chunk]:
+def _context(title: str, heading: str, count_tokens: CountTokens) -> str:
+    """Title and headings in few tokens: of a path that is too long, title and innermost heading stay longest."""
+    parts = list(dict.fromkeys(part for part in (title, *heading.split(" > ")) if part))
+    while len(parts) > 1 and count_tokens(" > ".join(parts)) > CONTEXT_TOKENS:
+        parts.pop(1 if len(parts) > 2 else 0)
+    context = " > ".join(parts)[: CONTEXT_TOKENS * _MAX_CHARS_PER_TOKEN]
+    while count_tokens(context) > CONTEXT_TOKENS:
+        context = context[: len(context) * 3 // 4]
+    return context.strip()
+
+
+def _chunks(
+    document: Document, sized: list[tuple[int, int, int]], paths: list[str], contexts: Mapping[str, str]
+) -> list[Chunk]:
     seen: Counter[str] = Counter()
     chunks: list[Chunk] = []
     for index, ((start, end, tokens), heading) in enumerate(zip(sized, paths, strict=True)):
@@ -71,6 +90,7 @@ def _chunks(document: Document, sized: list[tuple[int, int, int]], paths: list[s
                 end=end,
                 tokens=tokens,
                 heading=heading,
+                context=contexts[heading],
             )
         )
         seen[text] += 1

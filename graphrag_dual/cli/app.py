@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
+from graphrag_dual import __version__
 from graphrag_dual.cli import evaluation, index, operations, query, server
-from graphrag_dual.cli.output import show_error
+from graphrag_dual.cli.output import console, show_error
 from graphrag_dual.errors import GraphRagDualError
 
 __all__ = ["app", "run"]
@@ -25,6 +26,23 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+
+def _version(show: bool) -> None:
+    if show:
+        console.print(f"graphrag-dual {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Documents -> graph, communities and reports in one Neo4j -> answers from two fused channels."""
+
+
 for module in (server, index, query, evaluation, operations):
     module.register(app)
 

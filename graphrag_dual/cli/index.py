@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from graphrag_dual.cli.options import AsJson, Workspace, opened
+from graphrag_dual.cli.options import AsJson, Home, Workspace, opened
 from graphrag_dual.cli.output import console, print_json, to_plain
 from graphrag_dual.config import Settings
-from graphrag_dual.indexing import IngestReport, RefreshReport
+from graphrag_dual.indexing import IngestReport, RefreshReport, exit_code
 
 __all__ = ["register"]
 
@@ -35,12 +35,13 @@ def ingest(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders: text, Markdown, HTML, PDF, JSONL, CSV.")],
     extractor: Extractor = None,
     refresh: Annotated[bool, typer.Option("--refresh", help="Build communities and reports afterwards.")] = False,
+    home: Home = None,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> int:
     """Bring documents into the graph; unchanged ones cost nothing. Exit code 3: some chunks or files failed."""
-    settings = Settings.load(workspace=workspace)
-    with opened(workspace=workspace) as rag:
+    settings = Settings.load(home=home, workspace=workspace)
+    with opened(home=home, workspace=workspace) as rag:
         report = rag.ingest(paths, extractor=extractor)
         refreshed = rag.refresh() if refresh else None
     if as_json:
@@ -49,22 +50,20 @@ def ingest(
         _show_ingest(report)
         if refreshed:
             _show_refresh(refreshed)
-        else:
+        elif report.writes:
             console.print("next: graphrag-dual communities, then graphrag-dual reports (or ingest --refresh)")
-    return ingest_exit_code(report, settings.max_failed_share)
+    if report.failed_share > settings.max_failed_share and not as_json:
+        console.print(
+            f"{report.failed_share:.0%} of the chunks failed, more than max_failed_share allows "
+            f"({settings.max_failed_share:.0%}); mend the cause and run it again"
+        )
+    return exit_code(report, refreshed, max_failed_share=settings.max_failed_share)
 
 
 def ingest_json(report: IngestReport) -> dict[str, object]:
-    """An ingest report as plain values, with the number of model calls on top."""
+    """An ingest report as plain values, with the number of language model calls and the share of failures on top."""
     plain: dict[str, object] = to_plain(report)
-    return {**plain, "model_calls": report.usage.calls + report.embedded, "failed_share": report.failed_share}
-
-
-def ingest_exit_code(report: IngestReport, max_failed_share: float) -> int:
-    """0 done, 1 too many chunks failed, 3 some chunks or files failed."""
-    if report.failed_share > max_failed_share:
-        return 1
-    return _PARTLY if report.failed_chunks or report.problems else 0
+    return {**plain, "model_calls": report.usage.calls, "failed_share": report.failed_share}
 
 
 def _show_ingest(report: IngestReport) -> None:
@@ -87,11 +86,12 @@ def _show_some(what: str, lines: list[str]) -> None:
 
 def delete(
     uris: Annotated[list[str], typer.Argument(help="URIs of documents as `search` shows them.")],
+    home: Home = None,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> int:
     """Delete documents with every entity, fact, vector and report that only they support."""
-    with opened(workspace=workspace) as rag:
+    with opened(home=home, workspace=workspace) as rag:
         report = rag.delete(uris)
     if as_json:
         print_json(report)
@@ -104,9 +104,9 @@ def delete(
     return 1 if report.unknown else 0
 
 
-def communities(workspace: Workspace = None, as_json: AsJson = False) -> int:
+def communities(home: Home = None, workspace: Workspace = None, as_json: AsJson = False) -> int:
     """Detect communities with hierarchical Leiden and make them live; reports that still fit are kept."""
-    with opened(workspace=workspace) as rag:
+    with opened(home=home, workspace=workspace) as rag:
         report = rag.refresh_communities()
     if as_json:
         print_json(report)
@@ -118,11 +118,12 @@ def communities(workspace: Workspace = None, as_json: AsJson = False) -> int:
 
 def reports(
     list_only: Annotated[bool, typer.Option("--list", help="Show the live reports and write none.")] = False,
+    home: Home = None,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> int:
     """Write the community reports that are missing or out of date. Exit code 3: some could not be written."""
-    with opened(workspace=workspace) as rag:
+    with opened(home=home, workspace=workspace) as rag:
         if list_only:
             live = rag.communities()
             if as_json:
@@ -136,6 +137,8 @@ def reports(
         print_json(report)
     else:
         _show_refresh(report)
+        if not report.communities:
+            console.print("next: graphrag-dual communities")
     return _PARTLY if report.failed_reports else 0
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from graphrag_dual.cli.options import AsJson, Workspace, opened
+from graphrag_dual.cli.options import AsJson, Home, Workspace, opened
 from graphrag_dual.cli.output import console, print_json, to_plain
-from graphrag_dual.errors import ConfigError
+from graphrag_dual.errors import UsageError
 from graphrag_dual.jobs import job_names, run_job
 from graphrag_dual.store import Query, admin_book
 
@@ -27,25 +27,45 @@ def register(app: typer.Typer) -> None:
 def admin(
     name: Annotated[str | None, typer.Argument(help="Name of a file in cypher/admin; leave out to list them.")] = None,
     param: Annotated[list[str] | None, typer.Option(help="A parameter as NAME=VALUE; may be repeated.")] = None,
+    home: Home = None,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> int:
     """Run a statement of cypher/admin and show its rows, the same as cypher-shell would."""
+    if name is None and as_json:
+        print_json({"statements": {query.name: query.doc for query in admin_book().values()}})
+        return 0
     if name is None:
         for query in admin_book().values():
             console.print(f"{query.name:<10} {query.doc}", markup=False)
         return 0
     if name not in admin_book():
-        raise ConfigError(f"there is no admin statement {name!r}", hint=f"choose one of {', '.join(admin_book())}")
+        raise UsageError(f"there is no admin statement {name!r}", hint=f"choose one of {', '.join(admin_book())}")
     query = admin_book()[name]
-    with opened(workspace=workspace) as rag:
+    with opened(home=home, workspace=workspace) as rag:
         rows = rag.admin(name, _arguments(query, param or [], rag.settings.workspace))
     if as_json:
         print_json({"rows": rows})
-        return 0
-    for row in rows:
-        console.print("  ".join(str(to_plain(value)) for value in row.values()), markup=False)
-    return 0
+    else:
+        _show_rows(rows)
+    return 1 if any(str(row.get("result", "")).startswith("refused") for row in rows) else 0
+
+
+def _show_rows(rows: list[dict[str, Any]]) -> None:
+    if not rows:
+        console.print("no rows")
+        return
+    cells = [list(rows[0]), *([_cell(value) for value in row.values()] for row in rows)]
+    widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
+    for line in cells:
+        console.print(
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip(), markup=False
+        )
+
+
+def _cell(value: object) -> str:
+    plain = to_plain(value)
+    return "" if plain is None else ", ".join(map(str, plain)) if isinstance(plain, list) else str(plain)
 
 
 def _arguments(query: Query, given: list[str], workspace: str) -> dict[str, object]:
@@ -56,7 +76,7 @@ def _arguments(query: Query, given: list[str], workspace: str) -> dict[str, obje
     unknown = sorted(named.keys() - query.parameters.keys())
     if missing or unknown:
         problem = f"needs {', '.join(missing)}" if missing else f"does not take {', '.join(unknown)}"
-        raise ConfigError(
+        raise UsageError(
             f"admin {query.name} {problem}",
             hint=f"give each as --param NAME=VALUE: {', '.join(query.parameters) or 'none'}",
         )
@@ -76,11 +96,12 @@ def list_jobs(as_json: AsJson = False) -> int:
 def job(
     name: Annotated[str, typer.Argument(help="ingest or reindex.")],
     arguments: Annotated[list[str] | None, typer.Argument(help="What the job takes, such as folders.")] = None,
+    home: Home = None,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> int:
     """Run a job under the workspace's lease, leaving a run record."""
-    with opened(workspace=workspace) as rag:
+    with opened(home=home, workspace=workspace) as rag:
         result = run_job(rag, name, arguments or [])
     if as_json:
         print_json({"job": name, "exit_code": result.exit_code, **to_plain(result.result)})

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from graphrag_dual.cli.options import AsJson, Workspace, opened
+from graphrag_dual.cli.options import AsJson, Home, Workspace, opened
 from graphrag_dual.cli.output import console, print_json
 from graphrag_dual.model import SearchResult
 
@@ -26,11 +26,12 @@ def register(app: typer.Typer) -> None:
 def search(
     question: Question,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="Hits to show.")] = 10,
+    home: Home = None,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> int:
     """Search both channels at once and show the fused hits with the evidence of each channel."""
-    with opened(workspace=workspace) as rag:
+    with opened(home=home, workspace=workspace) as rag:
         result = rag.search(question, limit=limit)
     if as_json:
         print_json(result)
@@ -42,11 +43,12 @@ def search(
 def ask(
     question: Question,
     limit: Annotated[int, typer.Option(min=1, max=100, help="Pieces of evidence to answer from.")] = 12,
+    home: Home = None,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> int:
     """Answer from the indexed documents, with checked citations."""
-    with opened(workspace=workspace) as rag:
+    with opened(home=home, workspace=workspace) as rag:
         answer = rag.ask(question, limit=limit)
     if as_json:
         print_json(answer)

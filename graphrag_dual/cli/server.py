@@ -12,7 +12,7 @@ from graphrag_dual.api import GraphRAG
 from graphrag_dual.cli.options import AsJson, Home, Workspace, opened
 from graphrag_dual.cli.output import ProgressBars, console, print_json, to_plain
 from graphrag_dual.config import SETTINGS_FILE, Settings
-from graphrag_dual.errors import InputError
+from graphrag_dual.errors import UsageError
 
 __all__ = ["register"]
 
@@ -34,7 +34,7 @@ def init(
     """Write graphrag_dual.toml into this folder: every setting with its sentence, all commented out."""
     path = Path(SETTINGS_FILE)
     if path.exists() and not force:
-        raise InputError(f"{SETTINGS_FILE} exists already", hint="edit it, or overwrite it with --force")
+        raise UsageError(f"{SETTINGS_FILE} exists already", hint="edit it, or overwrite it with --force")
     path.write_text(settings_template(), encoding="utf-8")
     if as_json:
         print_json({"written": SETTINGS_FILE})
@@ -65,7 +65,7 @@ def up(home: Home = None, as_json: AsJson = False) -> None:
     console.print(
         f"Neo4j {server.neo4j_version} with GDS {server.gds_version} runs at {server.uri} (home {server.name})"
     )
-    console.print(f"browser {server.http_uri}  user {server.username}  password in {server.home}")
+    console.print(f"browser {server.http_uri}  user {server.username}  password in {server.home / 'password'}")
 
 
 def down(home: Home = None, as_json: AsJson = False) -> None:
@@ -115,8 +115,9 @@ def _show_status(rag: GraphRAG, *, digest: bool, as_json: bool) -> int:
     console.print(f"workspace {now.workspace}: {now.state.embedding_model}, generation {now.state.generation}")
     for what, count in sorted(now.counts.items()):
         console.print(f"  {what:<28}{count:>9}")
-    for reason in now.reasons:
-        console.print(f"  unfinished: {reason}", markup=False)
+    for chunk in now.unfinished:
+        where = f"{chunk['document_uri']}, chunk {chunk['index']}"
+        console.print(f"  not extracted: {where}: {chunk['outcome']}: {chunk['reason']}", markup=False)
     for run in now.runs:
         console.print(f"  job {run['job']} {run['state']} {run['started_at']} {run['error']}".rstrip(), markup=False)
     if sha:
@@ -128,10 +129,11 @@ def migrate(
     check: Annotated[
         bool, typer.Option("--check", help="Change nothing; exit code 1 when migrations are pending.")
     ] = False,
+    home: Home = None,
     as_json: AsJson = False,
 ) -> int:
     """Bring the database schema up to date."""
-    with opened() as rag:
+    with opened(home=home) as rag:
         names = rag.pending_migrations() if check else rag.migrate()
     if as_json:
         print_json({"pending" if check else "applied": names})

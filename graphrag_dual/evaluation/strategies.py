@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from graphrag_dual.evaluation.dataset import Dataset
 from graphrag_dual.evaluation.recording import Heading, QuestionLists, Recording
-from graphrag_dual.model import Candidate, Channel, SearchHit
-from graphrag_dual.search.dual import LANES, DualSearcher
-from graphrag_dual.search.fusion import RankedList, reciprocal_rank_fusion
-from graphrag_dual.search.intent import plan
+from graphrag_dual.model import Candidate, Channel, SearchHit, SourceType
+from graphrag_dual.search import LANES, DualSearcher, Fused, RankedList, plan, reciprocal_rank_fusion
+from graphrag_dual.search.candidates import by_score
 from graphrag_dual.search.lists import ScoredIds
 
 __all__ = [
@@ -42,11 +41,12 @@ STRATEGIES = (*LISTS, *CHANNELS, "minmax", "rrf", "weighted", "adaptive", "defau
 | rrf | reciprocal rank fusion of local and global, equal weights |
 | weighted | the same with fixed weights 1.0 and 0.5 |
 | adaptive | the same with the weights that the question's plan gives |
-| default | what ``search`` does: the plan's weights over lanes, the global channel's cited chunks at half its weight |
+| default | what ``search`` does: the plan's weights over lanes, chunks that findings cite at 0.45 of the global weight |
 """
 
 _FIXED: Mapping[Channel, float] = {"local": 1.0, "global": 0.5}
 _EQUAL: Mapping[Channel, float] = {"local": 1.0, "global": 1.0}
+_MOST = 1000  # hits that a search may be asked for
 
 
 async def rank_all(dataset: Dataset, recording: Recording) -> dict[str, dict[str, Order]]:
@@ -83,15 +83,15 @@ def global_chunks(lists: QuestionLists, *, limit: int, k: int) -> ScoredIds:
     for finding in lists.global_.findings:
         nearest.setdefault(finding.report_id, []).extend(finding.chunk_ids)
     chunks: dict[str, float] = {}
-    for kind, one in lists.global_.ranked(limit=limit, k=k):
+    for one in _global_candidates(lists, limit=limit, k=k):
         cited = [*nearest.get(one.doc_id, ()), *lists.citations.get(one.doc_id, ())]
-        for chunk_id in [one.doc_id] if kind == "local_chunk" else cited:
-            chunks.setdefault(chunk_id, one.score)
+        for chunk_id in [one.doc_id] if one.source_type == "local_chunk" else cited:
+            chunks.setdefault(chunk_id, one.raw_score)
     return tuple(chunks.items())
 
 
 async def replay_search(question: str, lists: QuestionLists, heading: Heading) -> tuple[SearchHit, ...]:
-    """All hits of ``search`` in their order, by the engine's own fusion over the recorded lists; without texts."""
+    """Up to 1,000 hits of ``search``, by the engine's own fusion over the recorded lists; without texts."""
     channels = _Replayed(lists, heading)
     searcher = DualSearcher(
         channels,
@@ -101,7 +101,7 @@ async def replay_search(question: str, lists: QuestionLists, heading: Heading) -
         strategy=heading.strategy,
         lanes=LANES,
     )
-    return (await searcher.search(question, limit=len(lists.citations) + 4 * heading.candidates)).hits
+    return (await searcher.search(question, limit=_MOST)).hits
 
 
 class _Replayed:
@@ -112,12 +112,21 @@ class _Replayed:
         self._limit, self._k = heading.candidates, heading.rrf_k
 
     async def search_entities_and_chunks(self, query: str, limit: int) -> list[Candidate]:
-        ranked = self._lists.local.ranked(limit=self._limit, k=self._k)
-        return [Candidate(one.doc_id, "", kind, one.score) for kind, one in ranked]
+        local = self._lists.local
+        chunks = _bare("local_chunk", local.fused_chunks(k=self._k)[: self._limit])
+        return by_score([*chunks, *_bare("local_entity", local.fused_entities(k=self._k))])
 
     async def search_community_reports(self, query: str, limit: int) -> list[Candidate]:
-        ranked = self._lists.global_.ranked(limit=self._limit, k=self._k)
-        return [Candidate(one.doc_id, "", kind, one.score) for kind, one in ranked]
+        return _global_candidates(self._lists, limit=self._limit, k=self._k)
+
+
+def _global_candidates(lists: QuestionLists, *, limit: int, k: int) -> list[Candidate]:
+    reports = _bare("global_community", lists.global_.fused_reports(k=k)[:limit])
+    return by_score([*reports, *_bare("local_chunk", lists.global_.fused_chunks(k=k))])
+
+
+def _bare(kind: SourceType, ranked: Iterable[Fused]) -> list[Candidate]:
+    return [Candidate(one.doc_id, "", kind, one.score) for one in ranked]
 
 
 def normalised(scored: ScoredIds) -> dict[str, float]:

@@ -16,8 +16,17 @@ __all__ = [
     "IngestTools",
     "RefreshReport",
     "RefreshTools",
+    "exit_code",
     "ingest_documents",
     "refresh_all",
     "refresh_communities",
     "refresh_reports",
 ]
+
+
+def exit_code(ingested: IngestReport, refreshed: RefreshReport | None, *, max_failed_share: float) -> int:
+    """Exit code of a run: 0 done, 1 too large a share of the chunks failed, 3 some chunks, files or reports failed."""
+    if ingested.failed_share > max_failed_share:
+        return 1
+    partly = ingested.failed_chunks or ingested.problems or (refreshed is not None and refreshed.failed_reports)
+    return 3 if partly else 0

@@ -14,6 +14,9 @@ import anyio
 
 from graphrag_dual.batching import grouped
 from graphrag_dual.chunking import split
+from graphrag_dual.concurrency import concurrently
+from graphrag_dual.errors import GraphRagDualError
+from graphrag_dual.ids import document_id
 from graphrag_dual.loading import SourceProblem
 from graphrag_dual.model import Chunk, Document, Extraction, Usage
 from graphrag_dual.ports import Embedder, Extractor, Observer
@@ -22,6 +25,7 @@ from graphrag_dual.resolution.rebuilding import rebuild_stale
 from graphrag_dual.store.database import Database
 from graphrag_dual.store.documents import find_documents, put_document_batch, put_extraction_batch
 from graphrag_dual.store.embeddings import embed_pending
+from graphrag_dual.vectors import well_formed
 
 __all__ = ["IngestReport", "IngestTools", "ingest_documents"]
 
@@ -34,8 +38,9 @@ _CHUNKS_PER_GROUP = 64
 class IngestReport:
     """What a run did.  ``outcomes`` counts the chunks that it extracted by what came of them.
 
-    ``rejected`` lists malformed records and ``problems`` unreadable sources, each with its reason; ``failed_chunks`` lists
-    chunks that stay to be extracted.  ``writes`` counts changes that the server reported.
+    ``chunks`` counts those written, ``chunks_seen`` all that the documents have.  ``rejected`` lists malformed records and
+    ``problems`` unreadable sources, each with its reason; ``failed_chunks`` lists chunks that stay to be extracted, by
+    document.  ``writes`` counts changes that the server reported.
     """
 
     documents: int = 0
@@ -43,6 +48,7 @@ class IngestReport:
     changed: int = 0
     unchanged: int = 0
     chunks: int = 0
+    chunks_seen: int = 0
     mentions: int = 0
     statements: int = 0
     embedded: int = 0
@@ -56,9 +62,8 @@ class IngestReport:
 
     @property
     def failed_share(self) -> float:
-        """Share of the extracted chunks that failed, 0 to 1."""
-        total = sum(self.outcomes.values())
-        return len(self.failed_chunks) / total if total else 0.0
+        """Share of all chunks of the documents that failed, 0 to 1; the same when a run is repeated."""
+        return len(self.failed_chunks) / self.chunks_seen if self.chunks_seen else 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +88,11 @@ async def ingest_documents(tools: IngestTools, sources: Iterable[Document | Sour
     """
     started, writes = time.perf_counter(), tools.database.writes
     report = IngestReport()
-    groups = grouped(_only_documents(sources, report), limit=_DOCUMENTS_PER_GROUP)
+    groups = grouped(_only_documents(sources, report, tools.workspace), limit=_DOCUMENTS_PER_GROUP)
     # Parsing is slow and synchronous; the loop stays free, so that a lease is renewed meanwhile.
     while group := await anyio.to_thread.run_sync(next, groups, None):
         await _ingest_group(tools, _distinct(group), report)
+    await _note_earlier_versions(tools, report)
     await rebuild_stale(tools.database, tools.workspace, on_progress=_stage(tools, "resolve"))
     report.embedded = await embed_pending(
         tools.database, tools.embedder, tools.workspace, on_progress=_stage(tools, "embed")
@@ -96,12 +102,36 @@ async def ingest_documents(tools: IngestTools, sources: Iterable[Document | Sour
     return report
 
 
-def _only_documents(sources: Iterable[Document | SourceProblem], report: IngestReport) -> Iterable[Document]:
+def _only_documents(
+    sources: Iterable[Document | SourceProblem], report: IngestReport, workspace: str
+) -> Iterable[Document]:
     for source in sources:
-        if isinstance(source, SourceProblem):
-            report.problems.append(source)
-        else:
+        problem = source if isinstance(source, SourceProblem) else _fault(source, workspace)
+        if problem is not None:
+            report.problems.append(problem)
+        elif isinstance(source, Document):
             yield source
+
+
+def _fault(document: Document, workspace: str) -> SourceProblem | None:
+    """Why a document that somebody made by hand cannot be taken, if so."""
+    if document.id != document_id(workspace, document.uri):
+        return SourceProblem(document.uri, f"its id is not that of its URI in workspace {workspace}; use make_document")
+    try:
+        "".join([document.uri, document.title, document.text]).encode()
+    except UnicodeEncodeError:
+        return SourceProblem(well_formed(document.uri), "not valid Unicode; use make_document, which cleans it")
+    return None
+
+
+async def _note_earlier_versions(tools: IngestTools, report: IngestReport) -> None:
+    """Say of each source that cannot be read any more that its earlier version is still there."""
+    ids = {document_id(tools.workspace, problem.uri): problem for problem in report.problems}
+    stored = await find_documents(tools.database, tools.workspace, list(ids))
+    for document in stored.keys() & ids.keys():
+        problem = ids[document]
+        reason = f"{problem.reason}; its earlier version stays indexed until `graphrag-dual delete` takes it"
+        report.problems[report.problems.index(problem)] = SourceProblem(problem.uri, reason)
 
 
 def _distinct(documents: Sequence[Document]) -> list[Document]:
@@ -125,11 +155,13 @@ async def _ingest_group(tools: IngestTools, documents: Sequence[Document], repor
         report.new += stored is None
         report.changed += stored is not None and not same
         if same and stored is not None and not stored.unfinished:
+            report.chunks_seen += stored.chunks
             continue
         chunks = await anyio.to_thread.run_sync(_split, tools, document)
-        if same and stored is not None:
+        report.chunks_seen += len(chunks)
+        if same and stored is not None and stored.unfinished <= {chunk.id for chunk in chunks}:
             waiting += [(document, chunk) for chunk in chunks if chunk.id in stored.unfinished]
-        else:
+        else:  # also where the chunks that failed are not cut like that any more
             changed.append((document, chunks))
     await put_document_batch(tools.database, tools.workspace, changed, known=known)
     report.chunks += sum(len(chunks) for _, chunks in changed)
@@ -168,11 +200,12 @@ async def _extract(tools: IngestTools, waiting: Sequence[tuple[Document, Chunk]]
             ],
             extractor=tools.extractor.name,
         )
-        for extraction, usage in results:
+        for (document, chunk), (extraction, usage) in zip(group, results, strict=True):
             report.outcomes[extraction.outcome] = report.outcomes.get(extraction.outcome, 0) + 1
             report.usage += usage
             if extraction.outcome not in ("done", "empty"):
-                report.failed_chunks.append(f"{extraction.chunk_id}: {extraction.outcome}: {extraction.reason}")
+                where = f"{document.uri}, chunk {chunk.index}"
+                report.failed_chunks.append(f"{where}: {extraction.outcome}: {extraction.reason}")
         for _, resolution in resolutions:
             report.mentions += len(resolution.mentions)
             report.statements += len(resolution.facts)
@@ -181,14 +214,12 @@ async def _extract(tools: IngestTools, waiting: Sequence[tuple[Document, Chunk]]
 
 
 async def _extract_group(tools: IngestTools, group: Sequence[tuple[Document, Chunk]]) -> list[tuple[Extraction, Usage]]:
-    results: dict[str, tuple[Extraction, Usage]] = {}
-    limiter = anyio.CapacityLimiter(tools.concurrency)
+    async def extract(item: tuple[Document, Chunk]) -> tuple[Extraction, Usage]:
+        document, chunk = item
+        try:
+            return await tools.extractor.extract(chunk, document)
+        except Exception as error:  # recorded with the chunk and tried again; the chunks beside it are paid for
+            reason = error.what if isinstance(error, GraphRagDualError) else f"{type(error).__name__}: {error}"
+            return Extraction(chunk.id, "failed", reason=well_formed(reason)[:500]), Usage()
 
-    async def one(document: Document, chunk: Chunk) -> None:
-        async with limiter:
-            results[chunk.id] = await tools.extractor.extract(chunk, document)
-
-    async with anyio.create_task_group() as tasks:
-        for document, chunk in group:
-            tasks.start_soon(one, document, chunk)
-    return [results[chunk.id] for _, chunk in group]
+    return await concurrently(group, extract, limit=tools.concurrency)

@@ -9,21 +9,21 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-
-import anyio
 
 from graphrag_dual.batching import grouped
 from graphrag_dual.communities import LeidenRow, build_hierarchy, leaf_of
+from graphrag_dual.concurrency import concurrently
 from graphrag_dual.errors import ConfigError, ModelError
-from graphrag_dual.ids import report_id
 from graphrag_dual.model import Community, CommunityReport, ReportInput, Usage
 from graphrag_dual.ports import Embedder, Observer, ReportWriter
 from graphrag_dual.reports import input_hash
+from graphrag_dual.resolution.rebuilding import rebuild_stale
 from graphrag_dual.store.communities import (
+    StoredReport,
     attach_reports,
-    drop_unfinished_generation,
+    drop_abandoned,
     find_reports,
     live_communities,
     live_hierarchy,
@@ -35,7 +35,7 @@ from graphrag_dual.store.communities import (
 from graphrag_dual.store.database import Database
 from graphrag_dual.store.embeddings import embed_pending
 from graphrag_dual.store.gds import GraphDataScienceServer, detect_communities
-from graphrag_dual.store.indexes import read_index_state
+from graphrag_dual.store.indexes import IndexState, check_embedder, read_index_state
 
 __all__ = ["RefreshReport", "RefreshTools", "refresh_all", "refresh_communities", "refresh_reports"]
 
@@ -86,18 +86,20 @@ async def refresh_all(tools: RefreshTools) -> RefreshReport:
     Raises:
         GdsMissing: the server has no Graph Data Science.
         ConfigError: nothing was ever ingested into the workspace.
+        SchemaMismatch: the workspace was built with another embedding model.
     """
-    return await _refresh(tools, await _detect(tools), write_missing=True)
+    return await _timed(tools, _detect, write_missing=True)
 
 
 async def refresh_communities(tools: RefreshTools) -> RefreshReport:
-    """Detect communities and make them live with the reports that still fit; no model is called.
+    """Detect communities and make them live with the reports that still fit, whoever wrote them; no model is called.
 
     Raises:
         GdsMissing: the server has no Graph Data Science.
         ConfigError: nothing was ever ingested into the workspace.
+        SchemaMismatch: the workspace was built with another embedding model.
     """
-    return await _refresh(tools, await _detect(tools), write_missing=False)
+    return await _timed(tools, _detect, write_missing=False)
 
 
 async def refresh_reports(tools: RefreshTools) -> RefreshReport:
@@ -105,8 +107,25 @@ async def refresh_reports(tools: RefreshTools) -> RefreshReport:
 
     Raises:
         ConfigError: nothing was ever ingested into the workspace.
+        SchemaMismatch: the workspace was built with another embedding model.
     """
-    return await _refresh(tools, await live_hierarchy(tools.database, tools.workspace), write_missing=True)
+    return await _timed(tools, _live, write_missing=True)
+
+
+async def _timed(
+    tools: RefreshTools, find: Callable[[RefreshTools], Awaitable[list[Community]]], *, write_missing: bool
+) -> RefreshReport:
+    started, writes = time.perf_counter(), tools.database.writes
+    await _prepare(tools)
+    report = await _refresh(tools, await find(tools), write_missing=write_missing)
+    report.writes = tools.database.writes - writes
+    report.seconds = time.perf_counter() - started
+    return report
+
+
+async def _live(tools: RefreshTools) -> list[Community]:
+    # A community whose members are all gone since it was built has nothing to report on.
+    return [one for one in await live_hierarchy(tools.database, tools.workspace) if one.member_ids]
 
 
 async def _detect(tools: RefreshTools) -> list[Community]:
@@ -118,32 +137,36 @@ async def _detect(tools: RefreshTools) -> list[Community]:
 
 
 async def _refresh(tools: RefreshTools, communities: Sequence[Community], *, write_missing: bool) -> RefreshReport:
-    started, writes = time.perf_counter(), tools.database.writes
-    state = await read_index_state(tools.database, tools.workspace)
-    if state is None:
-        raise ConfigError(f"workspace {tools.workspace} is empty", hint="run `graphrag-dual ingest FOLDER` first")
-    report = RefreshReport(generation=state.generation, communities=len(communities))
-    report.levels = dict(Counter(community.level for community in communities))
+    report = RefreshReport(communities=len(communities))
+    report.levels = dict(sorted(Counter(community.level for community in communities).items()))
     report_of = await _reports(tools, communities, report, write_missing=write_missing)
     report.embedded = await embed_pending(tools.database, tools.embedder, tools.workspace)
+    state = await _bound_state(tools)
     live = await live_communities(tools.database, tools.workspace)
     wanted = {(community.id, community.level, report_of.get(community.id)) for community in communities}
     report.unchanged = wanted == {(community.id, community.level, community.report_id) for community in live}
+    report.generation = state.generation
     if not report.unchanged:
         report.generation = state.generation + 1
-        await _switch(tools, communities, report_of, generation=report.generation, live=state.generation)
-    report.writes = tools.database.writes - writes
-    report.seconds = time.perf_counter() - started
+        await put_generation(tools.database, tools.workspace, report.generation, communities, leaf_of(communities))
+        await attach_reports(tools.database, tools.workspace, report.generation, report_of)
+        await make_live(tools.database, tools.workspace, report.generation)
     return report
 
 
-async def _switch(
-    tools: RefreshTools, communities: Sequence[Community], report_of: Mapping[str, str], *, generation: int, live: int
-) -> None:
-    await drop_unfinished_generation(tools.database, tools.workspace, live=live)
-    await put_generation(tools.database, tools.workspace, generation, communities, leaf_of(communities))
-    await attach_reports(tools.database, tools.workspace, generation, report_of)
-    await make_live(tools.database, tools.workspace, generation)
+async def _bound_state(tools: RefreshTools) -> IndexState:
+    state = await read_index_state(tools.database, tools.workspace)
+    if state is None:
+        raise ConfigError(f"workspace {tools.workspace} is empty", hint="run `graphrag-dual ingest FOLDER` first")
+    check_embedder(state, tools.embedder, tools.workspace)
+    return state
+
+
+async def _prepare(tools: RefreshTools) -> None:
+    """Finish what a killed run left half done, before anything is built on it."""
+    state = await _bound_state(tools)
+    await drop_abandoned(tools.database, tools.workspace, live=state.generation)
+    await rebuild_stale(tools.database, tools.workspace)
 
 
 async def _reports(
@@ -154,15 +177,31 @@ async def _reports(
     done = 0
     for page in grouped(communities, limit=_COMMUNITIES_PER_PAGE):
         inputs = await _inputs(tools, page)
-        ids = {source.community.id: report_id(source.input_hash, tools.writer.generator) for source in inputs}
-        stored = await find_reports(tools.database, tools.workspace, sorted(set(ids.values())))
-        missing = [source for source in inputs if ids[source.community.id] not in stored]
-        written = await _write(tools, missing, report) if write_missing else set()
-        report.reports_kept += sum(one in stored for one in ids.values())
-        report_of |= {community: one for community, one in ids.items() if one in stored | written}
+        stored = await find_reports(tools.database, tools.workspace, [source.input_hash for source in inputs])
+        kept = _kept(inputs, stored, tools.writer.generator, any_generator=not write_missing)
+        missing = [source for source in inputs if source.community.id not in kept]
+        written = await _write(tools, missing, report) if write_missing else {}
+        report.reports_kept += len(kept)
+        report_of |= kept | written
         done += len(page)
         tools.observer.progress("reports", done, len(communities))
     return report_of
+
+
+def _kept(
+    inputs: Sequence[ReportInput], stored: Sequence[StoredReport], generator: str, *, any_generator: bool
+) -> dict[str, str]:
+    """Stored reports that still fit, by community id: the writer's own first.
+
+    A report by a model is never given up for an extractive one: whoever runs a refresh without the key keeps what was
+    paid for.  A model replaces extractive reports, and those of another model or prompt.
+    """
+    keep_others = any_generator or generator.startswith("extractive")
+    fitting: dict[str, StoredReport] = {}
+    for one in stored:
+        if one.generator == generator or (keep_others and one.input_hash not in fitting):
+            fitting[one.input_hash] = one
+    return {source.community.id: fitting[source.input_hash].id for source in inputs if source.input_hash in fitting}
 
 
 async def _inputs(tools: RefreshTools, page: Sequence[Community]) -> list[ReportInput]:
@@ -170,7 +209,14 @@ async def _inputs(tools: RefreshTools, page: Sequence[Community]) -> list[Report
     return [
         ReportInput(
             community=community,
-            input_hash=input_hash(community.member_ids, material.entities, material.facts, material.chunks),
+            input_hash=input_hash(
+                community.member_ids,
+                material.entities,
+                material.facts,
+                material.chunks,
+                degrees=material.degrees,
+                documents=material.documents,
+            ),
             entities=material.entities,
             degrees=material.degrees,
             facts=material.facts,
@@ -183,26 +229,26 @@ async def _inputs(tools: RefreshTools, page: Sequence[Community]) -> list[Report
     ]
 
 
-async def _write(tools: RefreshTools, missing: Sequence[ReportInput], report: RefreshReport) -> set[str]:
-    written: list[CommunityReport] = []
-    limiter = anyio.CapacityLimiter(tools.concurrency)
+async def _write(tools: RefreshTools, missing: Sequence[ReportInput], report: RefreshReport) -> dict[str, str]:
+    """Write reports and store them; report ids by community id.  A report that fails is recorded and missing."""
 
-    async def one(source: ReportInput) -> None:
-        async with limiter:
-            try:
-                result, usage = await tools.writer.write(source)
-            except ModelError as error:
-                report.failed_reports.append(f"{source.community.id}: {error}")
-                return
-        written.append(result)
+    async def write(source: ReportInput) -> CommunityReport | None:
+        try:
+            result, usage = await tools.writer.write(source)
+        except ModelError as error:
+            report.failed_reports.append(f"{source.community.id}: {error}")
+            return None
         report.usage += usage
+        if not result.title.strip() or not all(finding.summary.strip() for finding in result.findings):
+            report.failed_reports.append(f"{source.community.id}: the report has a blank title or finding")
+            return None
+        return result
 
-    async with anyio.create_task_group() as tasks:
-        for source in missing:
-            tasks.start_soon(one, source)
-    await put_reports(tools.database, tools.workspace, written)
+    results = await concurrently(missing, write, limit=tools.concurrency)
+    written = {source.community.id: result for source, result in zip(missing, results, strict=True) if result}
+    await put_reports(tools.database, tools.workspace, list(written.values()))
     report.reports_written += len(written)
-    report.findings_written += sum(len(result.findings) for result in written)
+    report.findings_written += sum(len(result.findings) for result in written.values())
     if report.failed_reports:
         _log.warning("%d reports could not be written", len(report.failed_reports))
-    return {result.id for result in written}
+    return {community_id: result.id for community_id, result in written.items()}

@@ -12,6 +12,9 @@ from graphrag_dual.model import Document
 
 __all__ = ["HtmlLoader"]
 
+# trafilatura finds the headings of a page only where an element says that it is the main one.
+_MAIN = re.compile(r"<(?:article|main)\b", re.IGNORECASE)
+_BODY = re.compile(r"(<body\b[^>]*>)(.*)(</body\s*>)", re.IGNORECASE | re.DOTALL)
 _CHARSET = re.compile(rb"""charset\s*=\s*["']?([\w.:-]{2,40})""", re.IGNORECASE)
 
 
@@ -39,8 +42,9 @@ def _extract(page: str) -> tuple[str, str]:
     # Below these sizes it falls back to text without structure; a short page has headings, too.
     config.set("DEFAULT", "MIN_EXTRACTED_SIZE", "1")
     config.set("DEFAULT", "MIN_OUTPUT_SIZE", "1")
+    marked = page if _MAIN.search(page) else _BODY.sub(r"\1<main>\2</main>\3", page, count=1)
     with foreign_parser():
-        text = trafilatura.extract(page, output_format="markdown", include_comments=False, config=config)
+        text = trafilatura.extract(marked, output_format="markdown", include_comments=False, config=config)
         about = trafilatura.extract_metadata(page)
         title = about.title if about is not None else None
         return title or "", text or trafilatura.html2txt(page)

@@ -7,7 +7,7 @@ import csv
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
@@ -20,7 +20,7 @@ __all__ = ["CsvLoader", "JsonLinesLoader"]
 
 _TEXT_FIELDS = ("text", "content", "body")
 _BLOCK_BYTES = 1_000_000
-_SAMPLE_ROWS = 50
+_WHOLE_ROW = "\n"  # no column has this name
 _QUOTED = re.compile(r'"[^"]*"')
 
 
@@ -53,9 +53,9 @@ class JsonLinesLoader:
 class CsvLoader:
     """A header and one document per row.
 
-    The text is the column ``text`` (or ``content``, ``body``), else the one that is longest over the first rows; ``id``
-    and ``title`` are known, the other columns are metadata, as text.  The delimiter is the one of ``, ; tab |`` that the
-    header has most of: a rule that, unlike a sniffer's, a reader can check.
+    The text is the column ``text`` (or ``content``, ``body``); of a table without one all cells are text, in lines
+    ``column: cell``.  ``id`` and ``title`` are known, the other columns are metadata, as text.  The delimiter is the one
+    of ``, ; tab |`` that the header has most of: a rule that, unlike a sniffer's, a reader can check.
     """
 
     suffixes = frozenset({".csv", ".tsv"})
@@ -80,20 +80,22 @@ class CsvLoader:
 def _csv_documents(rows: Iterator[list[str]], *, workspace: str, uri: str) -> Iterator[Document | SourceProblem]:
     header = [name.strip() for name in next(rows)]
     filled = (row for row in rows if any(cell.strip() for cell in row))
-    sample = list(itertools.islice(filled, _SAMPLE_ROWS))
-    if not sample:
+    first = next(filled, None)
+    if first is None:
         raise InputError("empty", hint="leave the file out")
-    text_column = _text_column(header, sample)
-    for number, cells in enumerate(itertools.chain(sample, filled), start=1):
+    text_column = _text_field(header)
+    for number, cells in enumerate(itertools.chain([first], filled), start=1):
         address = f"{uri}#{number}"
         if len(cells) > len(header):
             yield SourceProblem(address, f"row {number}: {len(cells)} cells under {len(header)} columns")
             continue
         row = dict(zip(header, cells, strict=False))
+        if not text_column:
+            row[_WHOLE_ROW] = "\n".join(f"{name}: {cell}" for name, cell in row.items() if cell.strip())
         try:
             key = _key(row)
             address = f"{uri}#{key}" if key else address
-            yield _row_document(row, text_column, workspace=workspace, uri=address)
+            yield _row_document(row, text_column or _WHOLE_ROW, workspace=workspace, uri=address)
         except InputError as error:
             yield SourceProblem(address, f"row {number}: {error.what}")
 
@@ -120,14 +122,6 @@ def _key(row: Mapping[str, object]) -> str:
 def _text_field(names: Iterable[str]) -> str:
     by_name = {name.lower(): name for name in names}
     return next((by_name[field] for field in _TEXT_FIELDS if field in by_name), "")
-
-
-def _text_column(header: Sequence[str], sample: Sequence[Sequence[str]]) -> str:
-    named = _text_field(header)
-    if named:
-        return named
-    lengths = [sum(len(row[column]) for row in sample if column < len(row)) for column in range(len(header))]
-    return header[lengths.index(max(lengths))]
 
 
 def _delimiter(header: str) -> str:

@@ -194,6 +194,8 @@ def memory_for(available_mb: int) -> Memory:
     Raises:
         LocalDatabaseError: There is too little for any server.
     """
+    if available_mb >= 12000:
+        return Memory(heap_mb=2048, page_cache_mb=512)
     if available_mb >= 4000:
         return Memory(heap_mb=1024, page_cache_mb=256)
     if available_mb >= 1500:

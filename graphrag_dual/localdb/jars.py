@@ -37,7 +37,7 @@ def ensure_jars(lock: Lock, *jar_sets: JarSet, on_progress: Progress) -> None:
     """Make the given sets complete: verify what is there, then link, copy or download what is not.
 
     A file already in the local Maven cache is reused when its checksum is right.  Calls
-    ``on_progress("resolve", done, total)`` from the calling thread.
+    ``on_progress("download", done, total)`` from the calling thread.
 
     Raises:
         LocalDatabaseError: No network, too little disk, or an artifact with a wrong checksum.
@@ -49,7 +49,7 @@ def ensure_jars(lock: Lock, *jar_sets: JarSet, on_progress: Progress) -> None:
     with _cache_lock(lock), ThreadPoolExecutor(_WORKERS, thread_name_prefix="jars") as pool:
         complete = list(pool.map(lambda item: all(_valid(path, item[0]) for path in item[1]), targets.items()))
         missing = [artifact for artifact, done in zip(targets, complete, strict=True) if not done]
-        on_progress("resolve", len(targets) - len(missing), len(targets))
+        on_progress("download", len(targets) - len(missing), len(targets))
         if missing:
             _check_disk(cache_dir(), sum(artifact.size for artifact in missing))
             fetch = _Fetch.for_lock(lock)
@@ -128,7 +128,7 @@ def _await(jobs: dict[Future[None], Artifact], total: int, on_progress: Progress
             except (OSError, RuntimeError) as error:
                 raise _unreachable(jobs[job], error, total - done, total) from error
             done += 1
-            on_progress("resolve", done, total)
+            on_progress("download", done, total)
     finally:
         for job in jobs:
             job.cancel()

@@ -81,7 +81,7 @@ def up(
 ) -> LocalServer:
     """Start the local server of this name, or find the one that runs; return when it answers queries.
 
-    The first call downloads about 165 MB of jars.  ``on_progress`` gets ("resolve", jars ready, jars in all) and then
+    The first call downloads about 165 MB of jars.  ``on_progress`` gets ("download", jars ready, jars in all) and then
     ("start", seconds waited, None).  ``timeout_s`` limits the wait for the server, not the download.
 
     Raises:

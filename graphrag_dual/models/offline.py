@@ -18,7 +18,7 @@ from anyio import to_thread
 
 from graphrag_dual.errors import ModelError
 from graphrag_dual.model import Vector
-from graphrag_dual.models.vectors import checked_texts, validated_vectors, well_formed
+from graphrag_dual.vectors import checked_texts, validated_vectors, well_formed
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

@@ -23,7 +23,7 @@ from graphrag_dual.errors import ModelError, ModelRefused, ModelTruncated
 from graphrag_dual.model import Usage
 from graphrag_dual.models.answers import AnswerInvalid, read_form, strict_schema, without_bounds, without_thinking
 from graphrag_dual.models.endpoint import Endpoint, RequestRejected
-from graphrag_dual.models.vectors import well_formed
+from graphrag_dual.vectors import well_formed
 
 __all__ = ["OpenAIChat", "Rung"]
 

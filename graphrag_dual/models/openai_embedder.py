@@ -11,7 +11,7 @@ from graphrag_dual.config import Settings
 from graphrag_dual.errors import ModelError
 from graphrag_dual.model import Vector
 from graphrag_dual.models.endpoint import Endpoint
-from graphrag_dual.models.vectors import checked_texts, validated_vectors
+from graphrag_dual.vectors import checked_texts, validated_vectors
 
 __all__ = ["OpenAIEmbedder", "estimated_tokens"]
 

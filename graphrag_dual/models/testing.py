@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from graphrag_dual.errors import ModelError
 from graphrag_dual.model import Usage, Vector
 from graphrag_dual.models.answers import AnswerInvalid, read_form
-from graphrag_dual.models.vectors import checked_texts, validated_vectors
+from graphrag_dual.vectors import checked_texts, validated_vectors
 
 __all__ = ["HashEmbedder", "Prompt", "Reply", "ScriptedChat"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from graphrag_dual.ids import content_hash
 from graphrag_dual.model import Entity, Fact
@@ -28,25 +28,33 @@ def open_report_writer(
 
 def input_hash(
     community_member_ids: Iterable[str],
-    entities: Iterable[Entity],
-    facts: Iterable[Fact],
+    entities: Sequence[Entity],
+    facts: Sequence[Fact],
     chunks: Mapping[str, str],
+    *,
+    degrees: Mapping[str, float],
+    documents: int,
 ) -> str:
-    """Hash every word that a report may be written from; the order in which the parts come does not matter.
+    """Hash all that a report may be written from, in the order in which a writer sees it.
 
-    ``chunks`` maps chunk ids to texts.
+    ``chunks`` maps chunk ids to texts; members may come in any order.
     """
     parts = {
         "members": sorted(community_member_ids),
-        "entities": sorted([one.id, one.name, one.type, one.description, *sorted(one.aliases)] for one in entities),
-        "facts": sorted(_fact_words(fact) for fact in facts),
-        "chunks": sorted(chunks.items()),
+        "entities": [[one.id, one.name, one.type, one.description, *one.aliases] for one in entities],
+        "degrees": [_rounded(degrees.get(one.id, 0.0)) for one in entities],
+        "facts": [_fact_words(fact) for fact in facts],
+        "chunks": list(chunks.items()),
+        "documents": documents,
     }
     return content_hash("report input", json.dumps(parts, ensure_ascii=True, sort_keys=True))
 
 
-def _fact_words(fact: Fact) -> list[str]:
+def _rounded(weight: float) -> str:
     # A weight is a sum of floats whose last digits depend on the order of summation.
-    weight = f"{fact.weight:.6g}"
+    return f"{weight:.6g}"
+
+
+def _fact_words(fact: Fact) -> list[str]:
     words = [fact.subject_id, fact.object_id, fact.subject, fact.predicate, fact.object, fact.description]
-    return [fact.id, *words, weight, *sorted(fact.chunk_ids)]
+    return [fact.id, *words, _rounded(fact.weight), *sorted(fact.chunk_ids)]

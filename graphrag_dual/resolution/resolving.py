@@ -134,7 +134,9 @@ def _storable_statement(statement: Statement) -> Statement:
         object=_storable(statement.object),
         description=_storable(statement.description),
         weight=float(statement.weight),
-        quote=statement.quote,
+        quote=statement.quote.encode("utf-8", errors="ignore").decode(
+            "utf-8"
+        ),  # verbatim but for what no database takes
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from graphrag_dual.search.answering import Answerer
-from graphrag_dual.search.dual import DualSearcher
+from graphrag_dual.search.dual import LANES, DualSearcher, check_call
 from graphrag_dual.search.evidence import pack
 from graphrag_dual.search.fusion import Fused, RankedList, reciprocal_rank_fusion
 from graphrag_dual.search.intent import plan
@@ -11,11 +11,13 @@ from graphrag_dual.search.lucene import fulltext_query
 from graphrag_dual.search.question import QuestionEncoder
 
 __all__ = [
+    "LANES",
     "Answerer",
     "DualSearcher",
     "Fused",
     "QuestionEncoder",
     "RankedList",
+    "check_call",
     "fulltext_query",
     "pack",
     "plan",

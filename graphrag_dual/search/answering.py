@@ -46,6 +46,8 @@ _STOPWORDS = frozenset(
     )
 )
 _MIN_QUOTES, _MAX_QUOTES = 2, 4
+_ENDERS = (".", "!", "?", "。", "！", "？", ":")
+_MIN_WORDS = 6
 
 
 class Answerer:
@@ -60,7 +62,8 @@ class Answerer:
     async def answer(self, question: str, result: SearchResult) -> Answer:
         """Answer ``question`` from the hits of ``result``.
 
-        Without evidence no model is called and ``generator`` is ``none``.  Citations of evidence that was not given are
+        Without evidence no model is called and ``generator`` is ``none``, and so it is where a quoted answer would share no
+        word with the question.  Citations of evidence that was not given are
         removed from the text and listed in ``rejected_citations``.
 
         Raises:
@@ -72,6 +75,8 @@ class Answerer:
             return Answer(text=reason, citations=(), generator="none", search=result)
         if self._chat is None:
             text, cited = _quote(question, evidence)
+            if not cited:
+                return Answer("Nothing in the index shares a word with the question.", (), "none", result)
             return Answer(text, _citations(cited, evidence), "extractive", result)
         written, usage = await self._chat.complete(system=_SYSTEM, user=_prompt(question, evidence))
         text, cited, rejected = _check_citations(written, len(evidence))
@@ -137,31 +142,38 @@ class _Sentence:
 
 
 def _quote(question: str, evidence: Sequence[SearchHit]) -> tuple[str, list[int]]:
-    """The two to four sentences that share the rarest words with the question, best first, each with its ``[n]``.
+    """Up to four sentences that share the rarest words with the question, best first, each with its ``[n]``.
 
-    Quotes are verbatim but for line breaks.
+    Quotes are verbatim but for line breaks, and come from chunks where there are any: what entities and reports say is
+    derived from them.
     """
+    numbered = list(enumerate(evidence, 1))
+    chunks = [(number, hit) for number, hit in numbered if hit.source_type == "local_chunk"]
     sentences = [
         _Sentence(" ".join(text.split()), number, frozenset(_terms(text)))
-        for number, hit in enumerate(evidence, 1)
+        for number, hit in chunks or numbered
         for text in split_sentences(hit.content)
-        if any(char.isalnum() for char in text)
+        if _is_sentence(text)
     ]
     asked = frozenset(_terms(question))
     spread = Counter(term for hit in evidence for term in set(_terms(hit.content)) & asked)
     rarity = {term: math.log(1 + len(evidence) / count) for term, count in spread.items()}
     scores = [math.fsum(rarity[term] for term in sorted(one.terms & rarity.keys())) for one in sentences]
     order = sorted(range(len(sentences)), key=lambda at: (-scores[at], at))  # of equals, the better evidence's first
-    best = scores[order[0]]
     chosen: dict[str, int] = {}
     for at in order:
-        enough = len(chosen) >= _MIN_QUOTES and scores[at] < best / 2
-        if enough or len(chosen) == _MAX_QUOTES or (chosen and best > 0 and scores[at] == 0):
+        enough = len(chosen) >= _MIN_QUOTES and scores[at] < scores[order[0]] / 2
+        if enough or len(chosen) == _MAX_QUOTES or scores[at] == 0:
             break
         chosen.setdefault(_BRACKETED.sub(r"(\1)", sentences[at].text), sentences[at].number)
-        if best == 0 and len(chosen) == _MIN_QUOTES:
-            break
     return " ".join(f"{text} [{number}]" for text, number in chosen.items()), sorted(set(chosen.values()))
+
+
+def _is_sentence(text: str) -> bool:
+    """Whether a piece of text says something by itself: a heading or a shred of markup does not."""
+    if not any(char.isalnum() for char in text):
+        return False
+    return text.rstrip("\"'”’」』）)]*_ ").endswith(_ENDERS) or len(text.split()) >= _MIN_WORDS or not text.isascii()
 
 
 def _terms(text: str) -> Iterator[str]:

@@ -21,20 +21,21 @@ from graphrag_dual.ports import GlobalRetriever, LocalRetriever
 from graphrag_dual.search.fusion import Fused, RankedList, reciprocal_rank_fusion
 from graphrag_dual.search.intent import plan as plan_of
 
-__all__ = ["LANES", "DualSearcher"]
+__all__ = ["LANES", "DualSearcher", "check_call"]
 
 _log = logging.getLogger(__name__)
 
-# What each channel of the engine ranks.  An entity's text is derived, so a chunk of the same rank goes first; a chunk that
-# a finding cites has the global channel's vote at second hand: half of it (DECISIONS.md, D11 and D12).
+# What each channel ranks.  An entity's text is derived, so a chunk of the same rank goes first; a chunk that a finding
+# cites has the global channel's vote at second hand: not quite half of it (DECISIONS.md, D11 and D12).
 LANES: Mapping[tuple[Channel, SourceType], float] = {
     ("local", "local_chunk"): 1.0,
     ("local", "local_entity"): 0.9,
     ("global", "global_community"): 1.0,
-    ("global", "local_chunk"): 0.5,
+    ("global", "local_chunk"): 0.45,
 }
 
 _CHANNELS: tuple[Channel, ...] = ("local", "global")
+_MOST = 1000
 _USERINFO = re.compile(r"://[^/\s@]*@")
 _Ask = Callable[[str, int], Awaitable[Sequence[Candidate]]]
 
@@ -104,12 +105,9 @@ class DualSearcher:
         Raises:
             InputError: the question is blank.
             GraphRagDualError: no channel answered; the class is that of the local channel's error where it is ours.
-            ValueError: ``limit`` is below 1 or the weights are unfit.
+            ValueError: ``limit`` is not 1 to 1000 or the weights are unfit.
         """
-        if not question.strip():
-            raise InputError("the question is blank", hint="ask with at least one word")
-        if limit < 1:
-            raise ValueError(f"limit must be at least 1, not {limit}")
+        check_call(question, limit)
         started = time.perf_counter()
         chosen = _weighted(plan or plan_of(question, strategy=self._strategy), weights or {})
         asked = [channel for channel in _CHANNELS if chosen.weights[channel] > 0]
@@ -201,6 +199,19 @@ def _hit(fused: Fused, votes: Mapping[Channel, tuple[int, float]], outcomes: Map
     )
 
 
+def check_call(question: str, limit: int) -> None:
+    """Refuse what cannot be searched for.
+
+    Raises:
+        InputError: the question is blank.
+        ValueError: ``limit`` is not 1 to 1000.
+    """
+    if not any(char.isprintable() and not char.isspace() for char in question):
+        raise InputError("the question is blank", hint="ask with at least one word")
+    if not 1 <= limit <= _MOST:
+        raise ValueError(f"limit must be 1 to {_MOST}, not {limit}")
+
+
 def _weighted(plan: Plan, weights: Mapping[Channel, float]) -> Plan:
     """``plan`` with ``weights`` in place of its own.
 
@@ -251,5 +262,5 @@ def _raise_if_all_failed(outcomes: Mapping[Channel, _Outcome]) -> None:
     reasons = "; ".join(f"{channel}: {outcome.problem}" for channel, outcome in outcomes.items())
     raise (type(ours) if ours else GraphRagDualError)(
         f"{which} failed: {reasons}",
-        hint=(ours.hint if ours and ours.hint else "check that Neo4j is running and that documents were ingested"),
+        hint=(ours.hint if ours and ours.hint else "mend what the retrievers report and ask again"),
     ) from first

@@ -7,18 +7,17 @@ makes agreement between the channels count.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from graphrag_dual.model import Candidate
+from graphrag_dual.search.candidates import by_score, chunk_candidates, scoped_query, undisturbed
 from graphrag_dual.search.fusion import Fused
 from graphrag_dual.search.lists import FindingHit, GlobalLists
-from graphrag_dual.search.lucene import fulltext_query
 from graphrag_dual.search.question import QuestionEncoder
-from graphrag_dual.store.database import Database
+from graphrag_dual.store.database import Database, Row
+from graphrag_dual.store.indexes import read_index_state
 
 __all__ = ["GlobalChannel"]
-
-_Row = dict[str, Any]
 
 
 class GlobalChannel:
@@ -33,7 +32,7 @@ class GlobalChannel:
     async def search_community_reports(self, query: str, limit: int) -> list[Candidate]:
         """Up to ``limit`` reports and up to 10 chunks that their nearest findings cite, best first.
 
-        Empty before the first communities are built.
+        All of one generation, the one that was live at the start.  Empty before the first communities are built.
 
         Raises:
             DatabaseError: the server failed.
@@ -42,32 +41,29 @@ class GlobalChannel:
         return await self.candidates(await self.lists(query, limit), limit)
 
     async def lists(self, query: str, limit: int) -> GlobalLists:
-        """The ranked lists behind the candidates; ``limit`` is the least number of items asked of an index.
+        """The ranked lists behind the candidates, in the live generation; ``limit`` is the least number asked of an index.
 
         Raises:
             DatabaseError: the server failed.
             ModelError: the question could not be embedded.
         """
-        vector = await self._questions.vector(query)
-        rows = await self._database.read(
-            "global_lists",
-            workspace=self._workspace,
-            vector=vector,
-            text=fulltext_query(query),
-            candidates=max(50, limit),
-        )
-        # By the cited chunks too: two findings of one report may be equally near, and the index orders them as it likes.
-        rows.sort(key=lambda row: (-row["score"], row["id"], row["chunk_ids"]))
+        state = await read_index_state(self._database, self._workspace)
+        if state is None or state.generation == 0:
+            return GlobalLists(generation=0, reports={"dense": (), "bm25": ()}, findings=())
+        rows = await self._rows(query, await self._questions.vector(query), state.generation, max(50, limit))
+        found = [
+            FindingHit(row["id"], row["score"], tuple(row["chunk_ids"]))
+            for row in rows
+            if row["list"] == "finding_dense"
+        ]
         return GlobalLists(
+            generation=state.generation,
             reports={
                 name: tuple((row["id"], row["score"]) for row in rows if row["list"] == f"report_{name}")
                 for name in ("dense", "bm25")
             },
-            findings=tuple(
-                FindingHit(row["id"], row["score"], tuple(row["chunk_ids"]))
-                for row in rows
-                if row["list"] == "finding_dense"
-            ),
+            # Two findings of one report may be equally near, and the index orders them as it likes.
+            findings=tuple(sorted(found, key=lambda one: (-one.score, one.report_id, one.chunk_ids))),
         )
 
     async def candidates(self, lists: GlobalLists, limit: int) -> list[Candidate]:
@@ -76,31 +72,63 @@ class GlobalChannel:
         Raises:
             DatabaseError: the server failed.
         """
-        ranked = lists.ranked(limit=limit, k=self._k)
-        reports = await self._rows("report_evidence", [one.doc_id for kind, one in ranked if kind != "local_chunk"])
-        chunks = await self._rows("chunk_evidence", [one.doc_id for kind, one in ranked if kind == "local_chunk"])
-        found = []
-        for kind, one in ranked:
-            if one.doc_id in reports:
-                row = reports[one.doc_id]
-                found.append(Candidate(one.doc_id, _report_text(row), kind, one.score, _report_metadata(one, row)))
-            elif one.doc_id in chunks:
-                row = chunks[one.doc_id]
-                about = {key: value for key, value in row.items() if key not in ("id", "text")}
-                found.append(Candidate(one.doc_id, row["text"], kind, one.score, about))
-        return found
+        if lists.generation == 0:
+            return []
+        candidates = await self._report_candidates(lists.fused_reports(k=self._k)[:limit], lists.generation)
+        candidates += await chunk_candidates(self._database, self._workspace, lists.fused_chunks(k=self._k))
+        return by_score(candidates)
 
-    async def _rows(self, query: str, ids: list[str]) -> dict[str, _Row]:
-        rows = await self._database.read(query, workspace=self._workspace, ids=ids)
-        return {row["id"]: row for row in rows}
+    async def _rows(self, query: str, vector: list[float], generation: int, candidates: int) -> list[Row]:
+        text = scoped_query(query, self._workspace)
+
+        async def ask(number: int) -> list[Row]:
+            return await self._database.read(
+                "global_lists",
+                workspace=self._workspace,
+                generation=generation,
+                vector=vector,
+                text=text,
+                candidates=number,
+            )
+
+        async def exact() -> list[Row]:
+            return await self._database.read(
+                "exact_global_lists",
+                workspace=self._workspace,
+                generation=generation,
+                vector=vector,
+                candidates=candidates,
+            )
+
+        return await undisturbed(ask, exact, candidates=candidates)
+
+    async def _report_candidates(self, ranked: Sequence[Fused], generation: int) -> list[Candidate]:
+        rows = await self._database.read(
+            "report_evidence",
+            workspace=self._workspace,
+            generation=generation,
+            ids=[fused.doc_id for fused in ranked],
+        )
+        known = {row["id"]: row for row in rows}
+        return [
+            Candidate(
+                fused.doc_id,
+                _report_text(known[fused.doc_id]),
+                "global_community",
+                fused.score,
+                _report_metadata(fused, known[fused.doc_id]),
+            )
+            for fused in ranked
+            if fused.doc_id in known
+        ]
 
 
-def _report_text(row: _Row) -> str:
+def _report_text(row: Row) -> str:
     findings = [f"{finding['number']}. {finding['summary']}" for finding in row["findings"]]
     return "\n".join([row["title"], row["summary"], *findings])
 
 
-def _report_metadata(fused: Fused, row: _Row) -> dict[str, object]:
+def _report_metadata(fused: Fused, row: Row) -> dict[str, object]:
     cited = dict.fromkeys(chunk_id for finding in row["findings"] for chunk_id in finding["chunk_ids"])
     head = {key: row[key] for key in ("title", "rating", "generator", "community_id", "level", "size")}
     return {**head, "cited_chunk_ids": list(cited), "lists": dict(fused.ranks)}

@@ -1,23 +1,22 @@
-"""The ranked lists of both channels as data, and the order that each channel makes of them.
+"""The ranked lists of both channels as data, and the order that each channel makes of each kind.
 
 Nothing here asks a database, so that a stored list can be ranked again later, exactly as it was ranked when it was found.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from graphrag_dual.model import SourceType
 from graphrag_dual.search.fusion import Fused, RankedList, reciprocal_rank_fusion
 
-__all__ = ["ENTITIES", "GLOBAL_WEIGHTS", "LOCAL_WEIGHTS", "FindingHit", "GlobalLists", "LocalLists", "ScoredIds"]
+__all__ = ["ENTITIES", "FindingHit", "GlobalLists", "LocalLists", "ScoredIds"]
 
 ScoredIds = tuple[tuple[str, float], ...]
 """One ranked list: (id, raw score), best first; the rank is the position."""
 
-LOCAL_WEIGHTS: Mapping[str, float] = {"dense": 1.0, "bm25": 1.2, "graph": 1.5}
-GLOBAL_WEIGHTS: Mapping[str, float] = {"dense": 1.0, "bm25": 1.2, "findings": 1.0}
+_LOCAL_WEIGHTS: Mapping[str, float] = {"dense": 1.0, "bm25": 1.2, "graph": 1.5}
+_GLOBAL_WEIGHTS: Mapping[str, float] = {"dense": 1.0, "bm25": 1.2, "findings": 1.0}
 ENTITIES = 10
 
 # Only the chunks behind the best findings: further down, a citation says little about the question.
@@ -31,15 +30,13 @@ class LocalLists:
     chunks: Mapping[str, ScoredIds]
     entities: Mapping[str, ScoredIds]
 
-    def ranked(self, *, limit: int, k: int) -> list[tuple[SourceType, Fused]]:
-        """Up to ``limit`` chunks and 10 entities in the channel's order, each fused from its three lists."""
-        chunks: list[tuple[SourceType, Fused]] = [("local_chunk", one) for one in self.fused_chunks(k=k)[:limit]]
-        entities = _fuse(self.entities, LOCAL_WEIGHTS, k)[:ENTITIES]
-        return _best_first([*chunks, *(("local_entity", one) for one in entities)])
-
     def fused_chunks(self, *, k: int) -> list[Fused]:
         """All chunks of the three lists by weighted reciprocal rank fusion."""
-        return _fuse(self.chunks, LOCAL_WEIGHTS, k)
+        return _fuse(self.chunks, _LOCAL_WEIGHTS, k)
+
+    def fused_entities(self, *, k: int) -> list[Fused]:
+        """The best 10 entities of the three lists by weighted reciprocal rank fusion."""
+        return _fuse(self.entities, _LOCAL_WEIGHTS, k)[:ENTITIES]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +50,12 @@ class FindingHit:
 
 @dataclass(frozen=True, slots=True)
 class GlobalLists:
-    """What the global channel found: a dense and a BM25 list of reports, and findings, nearest first."""
+    """What the global channel found in one generation: a dense and a BM25 list of reports, and findings, nearest first.
 
+    Generation 0 is that before the first communities are built; it holds nothing.
+    """
+
+    generation: int
     reports: Mapping[str, ScoredIds]
     findings: tuple[FindingHit, ...]
 
@@ -63,20 +64,17 @@ class GlobalLists:
         """The chunks that the findings cite, those of the nearest finding first."""
         return tuple(dict.fromkeys(chunk_id for finding in self.findings for chunk_id in finding.chunk_ids))
 
-    def ranked(self, *, limit: int, k: int) -> list[tuple[SourceType, Fused]]:
-        """Up to ``limit`` reports and the first 10 cited chunks in the channel's order."""
+    def fused_reports(self, *, k: int) -> list[Fused]:
+        """All reports of the two lists and of the findings by weighted reciprocal rank fusion."""
         findings = tuple((finding.report_id, finding.score) for finding in self.findings)
-        reports = _fuse({**self.reports, "findings": findings}, GLOBAL_WEIGHTS, k)[:limit]
-        ranked: list[tuple[SourceType, Fused]] = [("global_community", one) for one in reports]
-        cited = reciprocal_rank_fusion([RankedList("cited", 1.0, self.cited)], k=k)[:_CITED]
-        return _best_first([*ranked, *(("local_chunk", one) for one in cited)])
+        return _fuse({**self.reports, "findings": findings}, _GLOBAL_WEIGHTS, k)
+
+    def fused_chunks(self, *, k: int) -> list[Fused]:
+        """The first 10 cited chunks, scored by rank."""
+        return reciprocal_rank_fusion([RankedList("cited", 1.0, self.cited)], k=k)[:_CITED]
 
 
 def _fuse(lists: Mapping[str, ScoredIds], weights: Mapping[str, float], k: int) -> list[Fused]:
     return reciprocal_rank_fusion(
         [RankedList(name, weights[name], tuple(one for one, _ in ids)) for name, ids in lists.items()], k=k
     )
-
-
-def _best_first(ranked: Iterable[tuple[SourceType, Fused]]) -> list[tuple[SourceType, Fused]]:
-    return sorted(ranked, key=lambda one: (-one[1].score, one[1].doc_id))

@@ -8,17 +8,19 @@ BM25 and a graph list.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
 
 from graphrag_dual.model import Candidate
+from graphrag_dual.search.candidates import by_score, chunk_candidates, metadata_of, scoped_query, undisturbed
 from graphrag_dual.search.fusion import Fused
 from graphrag_dual.search.graph_list import Neighbourhood, personalised_pagerank, seed_weights
 from graphrag_dual.search.lists import ENTITIES, LocalLists, ScoredIds
-from graphrag_dual.search.lucene import fulltext_query
 from graphrag_dual.search.question import QuestionEncoder
-from graphrag_dual.store.database import Database
+from graphrag_dual.store.database import Database, Row
 
 __all__ = ["LocalChannel"]
+
+_LISTS = ("chunk_dense", "chunk_bm25", "entity_dense", "entity_bm25", "fact_dense")
 
 # Few and precise seeds beat many: measured on multi-hop questions, five facts rank better than eight or fifteen.
 _FACTS = 5
@@ -47,14 +49,13 @@ class LocalChannel:
         return await self.candidates(await self.lists(query, limit), limit)
 
     async def lists(self, query: str, limit: int) -> LocalLists:
-        """The ranked lists behind the candidates; ``limit`` is the least number of chunks asked of an index.
+        """The ranked lists behind the candidates; ``limit`` is the least number of items asked of an index.
 
         Raises:
             DatabaseError: the server failed.
             ModelError: the question could not be embedded.
         """
-        vector = await self._questions.vector(query)
-        rows = await self._first_lists(query, vector, limit)
+        rows = await self._first_lists(query, await self._questions.vector(query), max(50, limit))
         scores = await self._graph_scores(rows)
         return LocalLists(
             chunks={
@@ -63,8 +64,8 @@ class LocalChannel:
                 "graph": _ranked(scores.chunks),
             },
             entities={
-                "dense": _scored(rows["entity_dense"]),
-                "bm25": _scored(rows["entity_bm25"]),
+                "dense": _scored(rows["entity_dense"][:ENTITIES]),
+                "bm25": _scored(rows["entity_bm25"][:ENTITIES]),
                 "graph": _ranked(scores.entities)[:ENTITIES],
             },
         )
@@ -75,47 +76,39 @@ class LocalChannel:
         Raises:
             DatabaseError: the server failed.
         """
-        ranked = lists.ranked(limit=limit, k=self._k)
-        chunks = await self._rows("chunk_evidence", [one.doc_id for kind, one in ranked if kind == "local_chunk"])
-        entities = await self._rows("entity_evidence", [one.doc_id for kind, one in ranked if kind == "local_entity"])
-        texts = {**{one: row["text"] for one, row in chunks.items()}, **_entity_texts(entities)}
-        rows = {**chunks, **entities}
-        return [
-            Candidate(one.doc_id, texts[one.doc_id], kind, one.score, _metadata(one, rows))
-            for kind, one in ranked
-            if one.doc_id in rows
-        ]
+        chunks = lists.fused_chunks(k=self._k)[:limit]
+        candidates = await chunk_candidates(self._database, self._workspace, chunks)
+        candidates += await self._entity_candidates(lists.fused_entities(k=self._k))
+        return by_score(candidates)
 
     async def chunks(self, ids: Sequence[str]) -> list[Candidate]:
-        """The chunks of ``ids`` that there are, unranked: texts, and the document and place of each as metadata.
+        """The chunks of ``ids`` that there are, unranked, with their texts and provenance.
 
         Raises:
             DatabaseError: the server failed.
         """
-        rows = await self._rows("chunk_evidence", ids)
-        found = [Fused(one, 0.0, {}) for one in ids if one in rows]
-        return [
-            Candidate(one.doc_id, rows[one.doc_id]["text"], "local_chunk", 0.0, _metadata(one, rows)) for one in found
-        ]
+        return await chunk_candidates(self._database, self._workspace, [Fused(one, 0.0, {}) for one in ids])
 
-    async def _first_lists(self, query: str, vector: list[float], limit: int) -> dict[str, list[_Row]]:
-        rows = await self._database.read(
-            "local_lists",
-            workspace=self._workspace,
-            vector=vector,
-            text=fulltext_query(query),
-            candidates=max(50, limit),
-            entities=ENTITIES,
-            facts=_FACTS,
-        )
-        names = ("chunk_dense", "chunk_bm25", "entity_dense", "entity_bm25", "fact_dense")
-        return {
-            name: sorted((row for row in rows if row["list"] == name), key=lambda row: (-row["score"], row["id"]))
-            for name in names
-        }
+    async def _first_lists(self, query: str, vector: list[float], candidates: int) -> dict[str, list[Row]]:
+        text = scoped_query(query, self._workspace)
 
-    async def _graph_scores(self, lists: Mapping[str, Sequence[_Row]]) -> _GraphScores:
-        facts = [(row["score"], row["entity_ids"]) for row in lists["fact_dense"]]
+        async def ask(number: int) -> list[Row]:
+            return await self._database.read(
+                "local_lists", workspace=self._workspace, vector=vector, text=text, candidates=number
+            )
+
+        async def exact() -> list[Row]:
+            return await self._database.read(
+                "exact_local_lists", workspace=self._workspace, vector=vector, candidates=candidates
+            )
+
+        lists: dict[str, list[Row]] = {name: [] for name in _LISTS}
+        for row in await undisturbed(ask, exact, candidates=candidates):
+            lists[row["list"]].append(row)
+        return lists
+
+    async def _graph_scores(self, lists: Mapping[str, Sequence[Row]]) -> _GraphScores:
+        facts = [(row["score"], row["entity_ids"]) for row in lists["fact_dense"][:_FACTS]]
         if not facts:  # without facts the entities nearest to the question are the seeds
             facts = [(row["score"], [row["id"]]) for row in lists["entity_dense"][:_FACTS]]
         seed_ids = sorted({entity_id for _, entity_ids in facts for entity_id in entity_ids})
@@ -133,21 +126,31 @@ class LocalChannel:
             entities={name: score for name, score in scores.items() if name not in chunk_ids},
         )
 
-    async def _rows(self, query: str, ids: Sequence[str]) -> dict[str, _Row]:
-        rows = await self._database.read(query, workspace=self._workspace, ids=list(ids))
-        return {row["id"]: row for row in rows}
+    async def _entity_candidates(self, ranked: Sequence[Fused]) -> list[Candidate]:
+        rows = await self._database.read(
+            "entity_evidence", workspace=self._workspace, ids=[fused.doc_id for fused in ranked]
+        )
+        known = {row["id"]: row for row in rows}
+        return [
+            Candidate(
+                fused.doc_id,
+                _entity_text(known[fused.doc_id]),
+                "local_entity",
+                fused.score,
+                metadata_of(fused, known[fused.doc_id]),
+            )
+            for fused in ranked
+            if fused.doc_id in known
+        ]
 
 
-_Row = dict[str, Any]
-
-
+@dataclass(frozen=True, slots=True)
 class _GraphScores:
-    def __init__(self, chunks: Mapping[str, float], entities: Mapping[str, float]) -> None:
-        self.chunks = chunks
-        self.entities = entities
+    chunks: Mapping[str, float]
+    entities: Mapping[str, float]
 
 
-def _scored(rows: Sequence[_Row]) -> ScoredIds:
+def _scored(rows: Sequence[Row]) -> ScoredIds:
     return tuple((row["id"], row["score"]) for row in rows)
 
 
@@ -157,17 +160,6 @@ def _ranked(scores: Mapping[str, float]) -> ScoredIds:
     return tuple((name, scores[name]) for name in names)
 
 
-def _metadata(fused: Fused, rows: Mapping[str, _Row]) -> dict[str, object]:
-    row = {
-        key: value for key, value in rows[fused.doc_id].items() if key not in ("id", "text") and value not in ("", [])
-    }
-    return {**row, "lists": dict(fused.ranks)}
-
-
-def _entity_texts(rows: Mapping[str, _Row]) -> dict[str, str]:
-    return {one: _entity_text(row) for one, row in rows.items()}
-
-
-def _entity_text(row: _Row) -> str:
+def _entity_text(row: Row) -> str:
     head = f"{row['name']} ({row['type']})" if row["type"] else row["name"]
     return "\n".join([head, *filter(None, [row["description"]]), *row["facts"]])

@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from graphrag_dual.batching import grouped
+from graphrag_dual.ids import workspace_scope
 from graphrag_dual.model import Community, CommunityReport, Entity, Fact
 from graphrag_dual.store.database import Database, Row
 
 __all__ = [
     "LiveCommunity",
     "ReportMaterial",
+    "StoredReport",
     "attach_reports",
-    "drop_unfinished_generation",
+    "drop_abandoned",
     "find_reports",
     "live_communities",
     "live_hierarchy",
@@ -100,7 +102,9 @@ async def report_materials(
 
 def _material(row: Row) -> ReportMaterial:
     return ReportMaterial(
-        entities=tuple(Entity(e["id"], e["name"], e["type"], e["description"]) for e in row["entities"]),
+        entities=tuple(
+            Entity(e["id"], e["name"], e["type"], e["description"], tuple(e["aliases"])) for e in row["entities"]
+        ),
         degrees={e["id"]: e["degree"] for e in row["entities"]},
         facts=tuple(_fact(fact) for fact in row["facts"]),
         chunks={chunk["id"]: chunk["text"] for chunk in row["chunks"]},
@@ -114,16 +118,26 @@ def _fact(row: Row) -> Fact:
     return Fact(**row, chunk_ids=chunk_ids)
 
 
-async def find_reports(database: Database, workspace: str, ids: Sequence[str]) -> set[str]:
-    """Ids among ``ids`` for which a report is stored."""
-    return {row["id"] for row in await database.read("reports_by_id", workspace=workspace, ids=list(ids))}
+@dataclass(frozen=True, slots=True)
+class StoredReport:
+    """A report that is stored already, with the hash of what it was written from and who wrote it."""
+
+    id: str
+    input_hash: str
+    generator: str
+
+
+async def find_reports(database: Database, workspace: str, input_hashes: Sequence[str]) -> list[StoredReport]:
+    """Stored reports that were written from these inputs, by whichever generator, in order of id."""
+    rows = await database.read("reports_by_input", workspace=workspace, input_hashes=list(input_hashes))
+    return [StoredReport(**row) for row in rows]
 
 
 async def put_reports(database: Database, workspace: str, reports: Sequence[CommunityReport]) -> None:
     """Write reports with findings and citations; they await their embeddings."""
     rows = [_report_row(report) for report in reports]
     for group in grouped(rows, limit=_ROWS_PER_WRITE // 10):
-        await database.write("put_reports", workspace=workspace, rows=group)
+        await database.write("put_reports", workspace=workspace, scope=workspace_scope(workspace), rows=group)
 
 
 def _report_row(report: CommunityReport) -> Row:
@@ -145,15 +159,22 @@ async def attach_reports(database: Database, workspace: str, generation: int, re
 
 
 async def make_live(database: Database, workspace: str, generation: int) -> None:
-    """Make ``generation`` the live one, then remove every other and the reports that nothing uses."""
+    """Make ``generation`` the live one.
+
+    The one before stays until the next switch, so that a search that began on it ends on it; what is older goes, and
+    so do reports that nothing uses.
+    """
     await database.write("switch_generation", workspace=workspace, generation=generation)
-    await database.write("drop_generations", workspace=workspace, keep=generation)
+    await drop_abandoned(database, workspace, live=generation)
     await database.write("drop_unused_reports", workspace=workspace)
 
 
-async def drop_unfinished_generation(database: Database, workspace: str, *, live: int) -> None:
-    """Remove what a killed run left of a generation; its reports stay, they are paid for and found by their input."""
-    await database.write("drop_generations", workspace=workspace, keep=live)
+async def drop_abandoned(database: Database, workspace: str, *, live: int) -> None:
+    """Remove every generation but the live one and the one before it.
+
+    What a killed run left goes too, but not its reports: they are paid for and found by their input.
+    """
+    await database.write("drop_generations", workspace=workspace, keep=[live, live - 1])
 
 
 async def live_hierarchy(database: Database, workspace: str) -> list[Community]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+from collections import defaultdict
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Self
 
+import anyio
 import neo4j
 from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction
 from neo4j.exceptions import (
@@ -29,6 +32,10 @@ __all__ = ["Database", "ServerInfo", "admin_book", "query_book"]
 
 Row = dict[str, Any]
 _MINIMUM = (5, 26)
+_CONNECT_S = 10.0
+# Leases and run records come and go with every run and say nothing about what it changed.
+_BOOKKEEPING = frozenset({"take_lease", "release_lease", "start_run", "finish_run"})
+_SCHEMES = ("bolt://", "bolt+s://", "bolt+ssc://", "neo4j://", "neo4j+s://", "neo4j+ssc://")
 
 
 @cache
@@ -64,7 +71,8 @@ class ServerInfo:
 class Database:
     """One database on one server.  Use from one event loop only; close with ``aclose``.
 
-    ``writes`` counts the changes that the server reported (nodes, relationships, labels and properties) since opening.
+    ``writes`` counts the changes that the server reported (nodes, relationships, labels and properties) since opening,
+    without those of leases and run records.  ``locks`` are for callers on this loop that must not run at once.
     """
 
     def __init__(self, driver: AsyncDriver, *, uri: str, database: str) -> None:
@@ -72,6 +80,7 @@ class Database:
         self.uri = uri
         self.database = database
         self.writes = 0
+        self.locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     @classmethod
     async def open(cls, *, uri: str, username: str, password: SecretStr, database: str) -> Self:
@@ -80,11 +89,15 @@ class Database:
         Raises:
             DatabaseError: unreachable, wrong credentials, unknown database or a server older than 5.26.
         """
+        if not uri.startswith(_SCHEMES):  # the driver would try its HTTP preview, which needs another package
+            raise DatabaseError(
+                f"cannot connect to {uri}: not a Bolt address", hint="use a URI such as bolt://host:7687"
+            )
         async with _translated(uri, database):
             driver = AsyncGraphDatabase.driver(
                 uri,
                 auth=(username, password.get_secret_value()),
-                connection_timeout=10.0,
+                connection_timeout=_CONNECT_S,
                 connection_acquisition_timeout=30.0,
                 max_transaction_retry_time=30.0,
                 notifications_min_severity="OFF",
@@ -94,7 +107,9 @@ class Database:
         try:
             async with _translated(uri, database):
                 # First without a database: this fails at once, where a managed transaction would be retried for 30 s.
-                await driver.verify_connectivity()
+                # The driver's own timeout ends with the TCP connection; a port that accepts and stays silent costs 30 s.
+                with anyio.fail_after(_CONNECT_S):
+                    await driver.verify_connectivity()
             await self.server_info()
         except BaseException:
             await driver.close()
@@ -130,16 +145,16 @@ class Database:
             if query.mode == "auto":
                 result = await session.run(query.text, dict(arguments))
                 rows = [record.data() async for record in result]
-                self._count(await result.consume())
+                self._count(query, await result.consume())
                 return rows
             execute = session.execute_read if query.mode == "read" else session.execute_write
             rows, summary = await execute(_run_in_transaction, query, arguments)
-            self._count(summary)
+            self._count(query, summary)
             return rows
 
-    async def schema(self, text: Query) -> None:
+    async def schema(self, statement: Query) -> None:
         """Run one schema statement."""
-        await self.run(text, {})
+        await self.run(statement, {})
 
     async def explain(self, query: Query, arguments: Mapping[str, object]) -> neo4j.ResultSummary:
         """Plan ``query`` without running it."""
@@ -165,7 +180,9 @@ class Database:
             gds = str((await self.read("gds_version"))[0]["version"])
         return ServerInfo(version, str(kernel["edition"]), gds)
 
-    def _count(self, summary: neo4j.ResultSummary) -> None:
+    def _count(self, query: Query, summary: neo4j.ResultSummary) -> None:
+        if query.name in _BOOKKEEPING:
+            return
         counters = summary.counters
         self.writes += (
             counters.nodes_created
@@ -198,18 +215,26 @@ async def _translated(uri: str, database: str) -> AsyncGenerator[None]:
         ) from error
     except (ServiceUnavailable, SessionExpired, OSError) as error:
         raise DatabaseError(
-            f"Neo4j at {uri} is unreachable ({type(error).__name__}: {error})",
+            f"Neo4j at {uri} is unreachable ({type(error).__name__}: {str(error) or 'no answer'})",
             hint="start it with `graphrag-dual up`, or correct NEO4J_URI (bolt://host:7687)",
         ) from error
-    except (ConfigurationError, ValueError) as error:
-        raise DatabaseError(f"cannot connect to {uri}: {error}", hint="use a URI such as bolt://host:7687") from error
+    except UnicodeError as error:
+        raise DatabaseError(
+            "a text that is not valid Unicode cannot be stored or looked for",
+            hint="clean it, for example with make_document",
+        ) from error
+    except ConfigurationError as error:
+        raise DatabaseError(f"cannot connect to {uri}", hint="use a URI such as bolt://host:7687") from error
     except ClientError as error:
         if error.code and error.code.endswith("DatabaseNotFound"):
             raise DatabaseError(
                 f"database {database!r} does not exist at {uri}",
                 hint="set NEO4J_DATABASE; Community edition has one database, `neo4j`",
             ) from error
-        raise DatabaseError(f"Neo4j refused: {error.code}: {error.message}") from error
+        raise DatabaseError(
+            f"Neo4j refused: {error.code}: {error.message}",
+            hint="look at `graphrag-dual status` and `graphrag-dual admin indexes`",
+        ) from error
     except (Neo4jError, DriverError) as error:
         raise DatabaseError(
             f"Neo4j failed: {error}", hint="run the command again; every write is idempotent"

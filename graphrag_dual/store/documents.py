@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 from graphrag_dual.batching import grouped
-from graphrag_dual.ids import document_id
+from graphrag_dual.ids import document_id, workspace_scope
 from graphrag_dual.model import Chunk, Document, Extraction
 from graphrag_dual.store.database import Database, Row
 
@@ -31,17 +31,21 @@ _RECORDS_PER_WRITE = 2000
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """What the graph knows of a document; ``unfinished`` are its chunks that still lack an extraction."""
+    """What the graph knows of a document; ``unfinished`` are those of its ``chunks`` that still lack an extraction."""
 
     id: str
     content_hash: str
+    chunks: int
     unfinished: frozenset[str]
 
 
 async def find_documents(database: Database, workspace: str, ids: Sequence[str]) -> dict[str, StoredDocument]:
     """Stored documents among ``ids``, by id."""
     rows = await database.read("documents_by_id", workspace=workspace, ids=list(ids))
-    return {row["id"]: StoredDocument(row["id"], row["content_hash"], frozenset(row["unfinished"])) for row in rows}
+    return {
+        row["id"]: StoredDocument(row["id"], row["content_hash"], row["chunks"], frozenset(row["unfinished"]))
+        for row in rows
+    }
 
 
 async def put_document_batch(
@@ -53,7 +57,8 @@ async def put_document_batch(
         if document.id in changed:
             await _drop_vanished(database, workspace, document, chunks)
     for group in grouped(batch, size=lambda item: len(item[1]), limit=_CHUNKS_PER_WRITE):
-        await database.write("put_documents", workspace=workspace, rows=[_document_row(*item) for item in group])
+        rows = [_document_row(*item) for item in group]
+        await database.write("put_documents", workspace=workspace, scope=workspace_scope(workspace), rows=rows)
 
 
 async def _drop_vanished(database: Database, workspace: str, document: Document, chunks: Sequence[Chunk]) -> None:
@@ -75,20 +80,21 @@ def _document_row(document: Document, chunks: Sequence[Chunk]) -> Row:
         "title": document.title,
         "content_hash": document.content_hash,
         "metadata": json.dumps(dict(document.metadata), ensure_ascii=False, sort_keys=True),
-        "chunks": [asdict(chunk) | {"context": _context(document, chunk)} for chunk in chunks],
+        "chunks": [asdict(chunk) for chunk in chunks],
     }
 
 
-def _context(document: Document, chunk: Chunk) -> str:
-    """Title and headings above a chunk: searched and embedded with it, never part of its text."""
-    return " > ".join(dict.fromkeys(part for part in (document.title, chunk.heading) if part))
-
-
 async def resolve_uris(database: Database, workspace: str, uris: Sequence[str]) -> dict[str, Row]:
-    """Ids and chunk ids of the documents with these URIs, by URI."""
+    """Ids and chunk ids of the documents with these URIs, by URI; a file of rows stands for all its rows."""
+    uris = [*uris, *[row for uri in uris for row in await _rows_of(database, workspace, uri)]]
     ids = [document_id(workspace, uri) for uri in uris]
     rows = await database.read("chunks_of_documents", workspace=workspace, ids=ids)
     return {row["uri"]: row for row in rows}
+
+
+async def _rows_of(database: Database, workspace: str, uri: str) -> list[str]:
+    rows = await database.read("documents_of_container", workspace=workspace, container=uri)
+    return [row["uri"] for row in rows]
 
 
 async def delete_documents(database: Database, workspace: str, rows: Iterable[Row]) -> None:
@@ -118,4 +124,4 @@ async def put_extraction_batch(
             }
             for extraction, mentions, facts in group
         ]
-        await database.write("put_extractions", workspace=workspace, rows=rows)
+        await database.write("put_extractions", workspace=workspace, scope=workspace_scope(workspace), rows=rows)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from graphrag_dual.ports import Embedder
 from graphrag_dual.store.database import Database
+from graphrag_dual.vectors import validated_vectors
 
 __all__ = ["embed_pending"]
 
@@ -20,12 +21,15 @@ async def embed_pending(
     Equal texts of a batch are embedded once.  An interrupted run leaves the rest pending.
 
     Raises:
-        ModelError: the embedder failed; everything written before stays.
+        ModelError: the embedder failed or gave unusable vectors; everything written before stays.
     """
     done = 0
     while rows := await database.read("pending_embeddings", workspace=workspace, limit=_NODES_PER_WRITE):
         texts = list(dict.fromkeys(row["text"] for row in rows))
-        vectors = dict(zip(texts, await embedder.embed_batch(texts), strict=True))
+        given = await embedder.embed_batch(texts)
+        # The server would take a vector of another length, and leave it out of the index without a word.
+        checked = validated_vectors(given, dimensions=embedder.dimensions, count=len(texts))
+        vectors = dict(zip(texts, checked, strict=True))
         await database.write(
             "put_embeddings",
             workspace=workspace,

@@ -67,8 +67,12 @@ def _leiden(server: GraphDataScienceServer, workspace: str, seed: int, gamma: fl
         arrow=False,
         show_progress=False,
     ) as gds:
-        # A name of its own for each run: a projection that a killed run left behind is in nobody's way.
-        name = f"graphrag-dual-{workspace}-{secrets.token_hex(4)}"
+        # A killed run leaves its projection in the server's memory; under the lease nobody else has one.
+        ours = f"graphrag-dual-{workspace}-"
+        for info in gds.graph.list():
+            if info.graph_name.startswith(ours):
+                gds.graph.drop(info.graph_name)
+        name = f"{ours}{secrets.token_hex(4)}"
         projection = book["project_entities"].text
         with gds.graph.project.cypher(projection, workspace=workspace, graph_name=name) as graph:
             frame = gds.leiden.stream(

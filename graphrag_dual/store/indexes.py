@@ -17,15 +17,26 @@ _CREATE = (
     "create_report_vectors",
     "create_finding_vectors",
 )
+_DROP = (
+    "drop_chunk_vectors",
+    "drop_entity_vectors",
+    "drop_fact_vectors",
+    "drop_report_vectors",
+    "drop_finding_vectors",
+)
 _AWAIT_S = 300
 
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """What a workspace was built with, and its live generation (0 = no communities yet)."""
+    """What a workspace was built with, and its live generation (0 = no communities yet).
+
+    ``extractor`` is the name of the first extractor that was used.
+    """
 
     embedding_model: str
     dimensions: int
+    extractor: str
     generation: int
 
 
@@ -49,11 +60,11 @@ def check_embedder(state: IndexState, embedder: Embedder, workspace: str) -> Non
         )
 
 
-async def ensure_indexes(database: Database, embedder: Embedder, workspace: str) -> IndexState:
+async def ensure_indexes(database: Database, embedder: Embedder, workspace: str, *, extractor: str) -> IndexState:
     """Create the vector indexes, wait until all indexes are online, and bind ``workspace`` to ``embedder``.
 
     Raises:
-        SchemaMismatch: the workspace or the database's vector indexes were built with another model.
+        SchemaMismatch: the workspace, or another one in the same database, was built with vectors of another length.
         ConfigError: the embedder has more dimensions than Neo4j can index.
     """
     if not 1 <= embedder.dimensions <= 4096:
@@ -64,13 +75,7 @@ async def ensure_indexes(database: Database, embedder: Embedder, workspace: str)
     state = await read_index_state(database, workspace)
     if state is not None:
         check_embedder(state, embedder, workspace)
-    for row in await database.read("show_indexes"):
-        if row["type"] == "VECTOR" and row["dimensions"] not in (None, embedder.dimensions):
-            raise SchemaMismatch(
-                f"index {row['name']} holds vectors of {row['dimensions']} dimensions, {embedder.model_name} gives "
-                f"{embedder.dimensions}",
-                hint="use the model that the index was built with, or another server home",
-            )
+    await _make_room(database, embedder)
     for name in _CREATE:
         await database.write(name, dimensions=embedder.dimensions)
     await database.read("await_indexes", timeout_s=_AWAIT_S)
@@ -80,6 +85,25 @@ async def ensure_indexes(database: Database, embedder: Embedder, workspace: str)
             workspace=workspace,
             embedding_model=embedder.model_name,
             dimensions=embedder.dimensions,
+            extractor=extractor,
         )
-        state = IndexState(embedder.model_name, embedder.dimensions, 0)
+        state = IndexState(embedder.model_name, embedder.dimensions, extractor, 0)
     return state
+
+
+async def _make_room(database: Database, embedder: Embedder) -> None:
+    """Drop vector indexes of another length, unless a workspace uses them: one database has vectors of one length."""
+    indexes = await database.read("show_indexes")
+    lengths = {row["dimensions"] for row in indexes if row["type"] == "VECTOR" and row["dimensions"] is not None}
+    if lengths <= {embedder.dimensions}:
+        return
+    for bound in await database.read("bound_workspaces"):
+        if bound["dimensions"] != embedder.dimensions:
+            raise SchemaMismatch(
+                f"workspace {bound['workspace']} of the same database holds vectors of {bound['dimensions']} dimensions, "
+                f"{embedder.model_name} gives {embedder.dimensions}",
+                hint="use another server home (--home NAME), or wipe that workspace: "
+                f"graphrag-dual admin wipe --workspace {bound['workspace']} --param confirm=yes",
+            )
+    for name in _DROP:
+        await database.write(name)

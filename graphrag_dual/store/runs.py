@@ -1,4 +1,8 @@
-"""Leases and run records: at most one run of a job per workspace, and a trace of each."""
+"""Leases and run records: one writer at a time per workspace, and a trace of each job.
+
+A lease expires by the server's clock and is renewed while its holder lives.  A holder that finds that it has lost the
+lease stops.  What runs under a lease may ask for it again; other callers of the same engine wait for it.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +10,65 @@ import json
 import secrets
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from typing import cast
+from contextvars import ContextVar
 
 import anyio
 
+from graphrag_dual.concurrency import first_cause
 from graphrag_dual.errors import JobBusy
 from graphrag_dual.store.database import Database, Row
 
-__all__ = ["RunRecord", "recent_runs", "run_record"]
+__all__ = ["RunRecord", "lease", "recent_runs", "run_record"]
 
 _TTL_S = 120
+
+_held: ContextVar[frozenset[str]] = ContextVar("graphrag_dual_leases", default=frozenset())
+
+
+@asynccontextmanager
+async def lease(database: Database, workspace: str) -> AsyncGenerator[str]:
+    """Be the only writer of ``workspace`` for the block; gives the owner's id.
+
+    One lease covers all writers of a workspace, since they all write to the same graph.
+
+    Raises:
+        JobBusy: another process holds the lease, in which case nothing was written, or took it after this one had
+            failed to renew it in time.
+    """
+    name = f"workspace:{workspace}"
+    if name in _held.get():
+        yield ""
+        return
+    owner = secrets.token_hex(8)
+    async with database.locks[name]:  # callers in this process wait for one another
+        await _take(database, name, owner)
+        token = _held.set(_held.get() | {name})
+        try:
+            async with anyio.create_task_group() as tasks:
+                tasks.start_soon(_renew, database, name, owner)
+                yield owner
+                tasks.cancel_scope.cancel()
+        except BaseExceptionGroup as group:
+            raise first_cause(group) from None
+        finally:
+            _held.reset(token)
+            with anyio.CancelScope(shield=True):
+                await database.write("release_lease", name=name, owner=owner)
+
+
+async def _take(database: Database, name: str, owner: str) -> None:
+    taken = (await database.write("take_lease", name=name, owner=owner, ttl_s=_TTL_S))[0]
+    if not taken["taken"]:
+        raise JobBusy(
+            f"another run holds the lease of {name} until {taken['expires_at']}",
+            hint="try later; a lease whose holder died ends by itself",
+        )
+
+
+async def _renew(database: Database, name: str, owner: str) -> None:
+    while True:
+        await anyio.sleep(_TTL_S / 3)
+        await _take(database, name, owner)
 
 
 class RunRecord:
@@ -28,51 +81,22 @@ class RunRecord:
 
 @asynccontextmanager
 async def run_record(database: Database, workspace: str, job: str) -> AsyncGenerator[RunRecord]:
-    """Hold the lease of the workspace for the block, renew it, and record the run.
-
-    One lease covers all jobs of a workspace, since every job writes to the same graph.
+    """Hold the lease of ``workspace`` for the block and record the run, however it ends.
 
     Raises:
-        JobBusy: another run holds the lease; nothing was written.
+        JobBusy: another process holds the lease; nothing was written.
     """
-    owner = secrets.token_hex(8)
-    lease = f"workspace:{workspace}"
-    taken = (await database.write("take_lease", name=lease, owner=owner, ttl_s=_TTL_S))[0]
-    if not taken["taken"]:
-        raise JobBusy(
-            f"another run holds the lease of workspace {workspace} until {taken['expires_at']}",
-            hint="try later; a lease whose holder died ends by itself",
-        )
-    record = RunRecord(owner)
-    await database.write("start_run", id=record.id, workspace=workspace, job=job, owner=owner)
-    try:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_renew, database, lease, owner)
+    async with lease(database, workspace) as owner:
+        record = RunRecord(secrets.token_hex(8))
+        await database.write("start_run", id=record.id, workspace=workspace, job=job, owner=owner)
+        try:
             yield record
-            tasks.cancel_scope.cancel()
+        except BaseException as error:
+            cause = first_cause(error)
+            with anyio.CancelScope(shield=True):
+                await _finish(database, record, "failed", f"{type(cause).__name__}: {cause}")
+            raise
         await _finish(database, record, "done", "")
-    except BaseException as error:
-        cause = _first_cause(error)
-        with anyio.CancelScope(shield=True):
-            # The lease first: it must go even where the record cannot be written.
-            await database.write("release_lease", name=lease, owner=owner)
-            await _finish(database, record, "failed", f"{type(cause).__name__}: {cause}")
-        raise cause from None
-    await database.write("release_lease", name=lease, owner=owner)
-
-
-def _first_cause(error: BaseException) -> BaseException:
-    """The error itself, or the first of those that a task group wrapped."""
-    if isinstance(error, BaseExceptionGroup):
-        group = cast("BaseExceptionGroup[BaseException]", error)
-        return _first_cause(group.exceptions[0])
-    return error
-
-
-async def _renew(database: Database, lease: str, owner: str) -> None:
-    while True:
-        await anyio.sleep(_TTL_S / 3)
-        await database.write("take_lease", name=lease, owner=owner, ttl_s=_TTL_S)
 
 
 async def _finish(database: Database, record: RunRecord, state: str, error: str) -> None:

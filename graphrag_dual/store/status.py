@@ -13,17 +13,22 @@ from graphrag_dual.store.runs import recent_runs
 __all__ = ["Status", "read_status"]
 
 
+_UNFINISHED_SHOWN = 100
+
+
 @dataclass(frozen=True, slots=True)
 class Status:
-    """A look at one workspace.  ``outcomes`` counts chunks by what came of their extraction."""
+    """A look at one workspace.
+
+    ``unfinished`` lists the first chunks whose extraction is missing or failed, each with its document and the reason.
+    """
 
     server: ServerInfo
     uri: str
     workspace: str
     state: IndexState | None
     counts: Mapping[str, int]
-    outcomes: Mapping[str, int]
-    reasons: Sequence[str]
+    unfinished: Sequence[Row]
     pending_migrations: Sequence[str]
     indexes: Sequence[Row]
     runs: Sequence[Row]
@@ -32,15 +37,13 @@ class Status:
 async def read_status(database: Database, workspace: str) -> Status:
     """Read the status of ``workspace``; works on an empty database too."""
     rows = await database.admin("status")
-    outcomes = await database.read("outcome_counts", workspace=workspace)
     return Status(
         server=await database.server_info(),
         uri=database.uri,
         workspace=workspace,
         state=await read_index_state(database, workspace),
         counts={row["what"]: row["count"] for row in rows if row["workspace"] == workspace},
-        outcomes={row["outcome"]: row["chunks"] for row in outcomes},
-        reasons=[reason for row in outcomes for reason in row["reasons"] if reason],
+        unfinished=await database.read("unfinished_chunks", workspace=workspace, limit=_UNFINISHED_SHOWN),
         pending_migrations=[f"V{one.version:04d}__{one.name}" for one in await pending_migrations(database)],
         indexes=await database.read("show_indexes"),
         runs=await recent_runs(database, workspace),

@@ -242,7 +242,25 @@ def test_every_query_of_the_book_runs_in_the_life_of_a_workspace(
     again = {"version": first.version, "name": first.name, "checksum": first.checksum}
     on(server, lambda database: database.write("record_migration", **again))
     assert on(server, lambda database: database.read("applied_migrations")) == before
+    on(server, lambda database: rare_paths(database, named.settings.workspace))
     assert sorted(BOOK.keys() - seen) == []
+
+
+async def rare_paths(database: Database, workspace: str) -> None:
+    """What only a crowded or a re-dimensioned database comes to."""
+    vector = [1.0] + [0.0] * (DIMENSIONS - 1)
+    exact = await database.read("exact_local_lists", workspace=workspace, vector=vector, candidates=3)
+    assert {row["list"] for row in exact} == {"chunk_dense", "entity_dense", "fact_dense"}
+    generation = (await database.read("index_state", workspace=workspace))[0]["generation"]
+    exact = await database.read(
+        "exact_global_lists", workspace=workspace, generation=generation, vector=vector, candidates=3
+    )
+    assert {row["list"] for row in exact} == {"report_dense", "finding_dense"}
+    assert workspace in {row["workspace"] for row in await database.read("bound_workspaces")}
+    for name in [name for name in BOOK if name.startswith("drop_") and name.endswith("_vectors")]:
+        await database.write(name)
+        await database.write(name.replace("drop", "create"), dimensions=DIMENSIONS)
+    await database.read("await_indexes", timeout_s=60)
 
 
 def test_a_read_query_is_refused_as_a_write_and_the_other_way_round(server: Connection) -> None:
@@ -337,7 +355,10 @@ def test_a_healthy_index_has_no_orphans_and_a_broken_one_shows_them(indexed: Gra
     assert orphans() == []
     generation = indexed.status().state
     assert generation is not None
-    on(server, lambda database: database.write("drop_generations", workspace=workspace, keep=generation.generation + 1))
+    on(
+        server,
+        lambda database: database.write("drop_generations", workspace=workspace, keep=[generation.generation + 1]),
+    )
     broken = orphans()
     assert {problem for problem, _ in broken} == {"report without community"}
     shown = [(row["problem"], row["id"]) for row in shell(server, "-f", admin_file("orphans")) if row["id"] in mine]

@@ -12,8 +12,8 @@ from conftest import DIMENSIONS
 from small_world import MarkupExtractor, cypher, documents_of, orphans, words_in_graph
 
 from graphrag_dual import GraphRAG, Settings
-from graphrag_dual.cli.index import ingest_exit_code
 from graphrag_dual.errors import ModelError
+from graphrag_dual.indexing import exit_code
 from graphrag_dual.model import Vector
 from graphrag_dual.models.testing import HashEmbedder
 
@@ -62,7 +62,9 @@ def wipe(rag: GraphRAG) -> None:
 
 
 def names(settings: Settings) -> set[str]:
-    return {row["name"] for row in cypher(settings, "MATCH (e:__Entity__ {workspace: $workspace}) RETURN e.name AS name")}
+    return {
+        row["name"] for row in cypher(settings, "MATCH (e:__Entity__ {workspace: $workspace}) RETURN e.name AS name")
+    }
 
 
 def facts(settings: Settings) -> dict[str, int]:
@@ -197,9 +199,9 @@ def test_only_the_failed_chunk_is_retried(engine: GraphRAG, extractor: MarkupExt
     assert report.outcomes == {"done": 5, "failed": 1}
     assert len(report.failed_chunks) == 1
     assert report.failed_chunks[0].endswith("failed: the model answered nonsense")
-    status = engine.status()
-    assert status.outcomes == {"done": 5, "failed": 1}
-    assert list(status.reasons) == ["the model answered nonsense"]
+    [unfinished] = engine.status().unfinished
+    assert (unfinished["document_uri"], unfinished["outcome"]) == ("two.txt", "failed")
+    assert unfinished["reason"] == "the model answered nonsense"
     assert orphans(engine) == []
 
     extractor.failing, extractor.seen = set(), []
@@ -208,7 +210,7 @@ def test_only_the_failed_chunk_is_retried(engine: GraphRAG, extractor: MarkupExt
     assert [text for text in extractor.seen if "brass" not in text] == []
     assert len(extractor.seen) == 1
     assert (again.unchanged, again.outcomes, again.failed_chunks) == (3, {"done": 1}, [])
-    assert list(engine.status().reasons) == []
+    assert list(engine.status().unfinished) == []
     assert engine.digest() == whole
 
 
@@ -218,7 +220,7 @@ def test_the_failed_share_decides_the_exit_code(small: Settings, failing: list[s
         report = rag.ingest(documents_of(TEXTS, small.workspace))
 
     assert report.failed_share == len(failing) / 6
-    assert ingest_exit_code(report, small.max_failed_share) == code
+    assert exit_code(report, None, max_failed_share=small.max_failed_share) == code
 
 
 def many() -> dict[str, str]:
@@ -238,8 +240,7 @@ def interrupt(settings: Settings, texts: dict[str, str], *, after: int) -> None:
         rag = opened(settings, extractor)
         try:
             task = asyncio.ensure_future(rag.aingest(documents_of(texts, settings.workspace)))
-            while not extractor.hanging and not task.done():
-                await asyncio.sleep(0.01)
+            assert await asyncio.to_thread(extractor.hanging.wait, 30)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
@@ -310,4 +311,3 @@ def test_files_and_documents_are_ingested_alike(engine: GraphRAG, tmp_path: Path
     assert engine.ingest([folder]).writes == 0
     uris = cypher(engine.settings, "MATCH (d:Document {workspace: $workspace}) RETURN d.uri AS uri ORDER BY uri")
     assert [row["uri"] for row in uris] == ["notes/one.txt", "notes/three.txt", "notes/two.txt"]
-

@@ -75,18 +75,25 @@ def test_every_kind_of_item_is_found(indexed: GraphRAG) -> None:
     assert "Babbage designed Analytical Engine" in entity.content
 
 
-def test_a_question_about_the_whole_puts_reports_first(indexed: GraphRAG) -> None:
-    result = indexed.search("Summarize the main themes across all documents")
+def test_a_question_about_the_whole_lifts_reports(indexed: GraphRAG) -> None:
+    question = "Summarize the main themes across all documents"
+    result = indexed.search(question)
+    even = indexed.search(question, weights={"local": 1.0, "global": 1.0})
 
     assert result.plan.intent == "global"
     assert result.plan.weights["global"] > result.plan.weights["local"]
-    assert result.hits[0].source_type == "global_community"
-    assert result.hits[0].metadata["cited_chunk_ids"]
+    first, first_even = (
+        next(at for at, hit in enumerate(one.hits) if hit.source_type == "global_community") for one in (result, even)
+    )
+    assert first < first_even
+    # What stands above the best report was found by both channels.
+    assert all(len(hit.channel_evidence) == 2 for hit in result.hits[:first])
+    assert result.hits[first].metadata["cited_chunk_ids"]
 
 
 def test_asking_one_kind_gives_one_kind(indexed: GraphRAG) -> None:
     for kind in ("local_entity", "local_chunk", "global_community"):
-        hits = indexed.search("Analytical Engine", source_types=[kind]).hits  # type: ignore[list-item]
+        hits = indexed.search("Analytical Engine", source_types=[kind]).hits
         assert {hit.source_type for hit in hits} == {kind}
 
 
@@ -179,7 +186,9 @@ def test_two_workspaces_never_see_each_other(indexed: GraphRAG, settings: Settin
     question = "Who designed the Analytical Engine?"
     before, digest = indexed.search(question, limit=50).hits, indexed.digest()
     with GraphRAG(settings, embedder=HashEmbedder(DIMENSIONS), extractor=MarkupExtractor()) as other:
-        other.ingest(documents_of({uri: f"{text} Secretly otherwise." for uri, text in TEXTS.items()}, settings.workspace))
+        other.ingest(
+            documents_of({uri: f"{text} Secretly otherwise." for uri, text in TEXTS.items()}, settings.workspace)
+        )
         other.refresh()
         theirs = other.search(question, limit=50).hits
 

@@ -92,7 +92,7 @@ def test_the_module_runs_as_a_program() -> None:
 def test_init_writes_the_template_once(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["init"]) == 0
     assert Path(SETTINGS_FILE).read_text(encoding="utf-8") == settings_template()
-    assert run(["init"]) == 66
+    assert run(["init"]) == 2
     assert "--force" in capsys.readouterr().err
     assert run(["init", "--force"]) == 0
 

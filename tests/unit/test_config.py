@@ -29,28 +29,29 @@ def write(folder: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("variable", "setting"),
+    ("variable", "setting", "values"),
     [
-        ("NEO4J_URI", "neo4j_uri"),
-        ("NEO4J_URL", "neo4j_uri"),
-        ("NEO4J_USERNAME", "neo4j_username"),
-        ("NEO4J_USER", "neo4j_username"),
-        ("NEO4J_DATABASE", "neo4j_database"),
-        ("GRAPHRAG_DUAL_CHAT_MODEL", "chat_model"),
-        ("GRAPHRAG_DUAL_WORKSPACE", "workspace"),
+        ("NEO4J_URI", "neo4j_uri", ("bolt://file:7687", "neo4j+s://environment")),
+        ("NEO4J_URL", "neo4j_uri", ("bolt://file:7687", "bolt+ssc://environment:1")),
+        ("NEO4J_USERNAME", "neo4j_username", ("fromfile", "fromenv")),
+        ("NEO4J_USER", "neo4j_username", ("fromfile", "fromenv")),
+        ("NEO4J_DATABASE", "neo4j_database", ("fromfile", "fromenv")),
+        ("GRAPHRAG_DUAL_CHAT_MODEL", "chat_model", ("fromfile", "fromenv")),
+        ("GRAPHRAG_DUAL_WORKSPACE", "workspace", ("fromfile", "fromenv")),
     ],
 )
 def test_a_setting_is_read_from_the_names_that_people_use(
-    monkeypatch: pytest.MonkeyPatch, folder: Path, variable: str, setting: str
+    monkeypatch: pytest.MonkeyPatch, folder: Path, variable: str, setting: str, values: tuple[str, str]
 ) -> None:
-    write(folder, f'{setting} = "fromfile"\n')
-    assert getattr(Settings.load(), setting) == "fromfile"
-    monkeypatch.setenv(variable, "fromenv")
-    assert getattr(Settings.load(), setting) == "fromenv"
-    assert getattr(Settings.load(**{setting: "given"}), setting) == "given"
-    assert getattr(Settings.load(**{setting: None}), setting) == "fromenv"
+    in_file, in_environment = values
+    write(folder, f'{setting} = "{in_file}"\n')
+    assert getattr(Settings.load(), setting) == in_file
+    monkeypatch.setenv(variable, in_environment)
+    assert getattr(Settings.load(), setting) == in_environment
+    assert getattr(Settings.load(**{setting: in_file}), setting) == in_file
+    assert getattr(Settings.load(**{setting: None}), setting) == in_environment
     monkeypatch.setenv(variable, "")
-    assert getattr(Settings.load(), setting) == "fromfile"
+    assert getattr(Settings.load(), setting) == in_file
 
 
 def test_a_number_of_the_environment_beats_the_file_and_the_file_beats_the_default(
@@ -161,3 +162,31 @@ def test_the_settings_template_says_the_defaults_and_loads(folder: Path) -> None
     assert set(Settings.model_fields) - set(named) == {"neo4j_password", "openai_api_key"}
     write(folder, "\n".join(line for line in lines if line.split(" = ")[0] in Settings.model_fields))
     assert Settings.load() == defaults
+
+
+@pytest.mark.parametrize(
+    ("setting", "address"),
+    [
+        ("neo4j_uri", "bolt://neo4j:s3cret@127.0.0.1:7687"),
+        ("neo4j_uri", "http://127.0.0.1:7474/s3cret"),
+        ("neo4j_uri", "s3cret"),
+        ("openai_base_url", "https://user:s3cret@example.org/v1"),
+        ("openai_base_url", "ftp://s3cret"),
+    ],
+)
+def test_an_address_with_credentials_or_of_another_kind_is_refused_and_not_shown(setting: str, address: str) -> None:
+    with pytest.raises(ConfigError, match=setting) as caught:
+        Settings.load(**{setting: address})
+    assert "s3cret" not in str(caught.value)
+
+
+def test_an_unknown_setting_is_named_with_its_nearest_neighbour(folder: Path) -> None:
+    write(folder, "rrf_kk = 3\n")
+    with pytest.raises(ConfigError, match="there is no setting rrf_kk -> did you mean rrf_k"):
+        Settings.load()
+
+
+def test_offline_means_no_endpoint_whatever_the_environment_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-x")
+    assert Settings.load().has_endpoint
+    assert not Settings.load(offline=True).has_endpoint

@@ -30,6 +30,7 @@ def lists_of(question: str = "q") -> QuestionLists:
         entities={"dense": (("e", 0.7),), "bm25": (), "graph": ()},
     )
     global_ = GlobalLists(
+        generation=1,
         reports={"dense": (("r1", 0.9), ("r2", 0.5)), "bm25": (("r1", 3.0),)},
         findings=(FindingHit("r1", 0.9, ("g",)), FindingHit("r2", 0.6, ("b",)), FindingHit("r1", 0.4, ("c",))),
     )
@@ -73,8 +74,8 @@ def test_the_default_is_the_engines_fusion_over_lanes() -> None:
     by_id = {hit.doc_id: hit for hit in hits}
     assert set(by_id) == {"a", "b", "c", "e", "g", "r1", "r2"}
     assert by_id["a"].rrf_score == pytest.approx(1 / 61, abs=1e-6)
-    # b: second of the local chunks, and second of the cited ones (g, b, c) at half the weight.
-    assert by_id["b"].rrf_score == pytest.approx(1 / 62 + 0.5 / 62, abs=1e-6)
+    # b: second of the local chunks, and second of the cited ones (g, b, c) at 0.45 of the weight.
+    assert by_id["b"].rrf_score == pytest.approx(1 / 62 + 0.45 / 62, abs=1e-6)
     assert by_id["b"].channel_evidence == ("local(rank:2)", "global(rank:2)")
     assert hits[0].doc_id == "b"
 

@@ -100,10 +100,14 @@ def test_the_delimiter_is_read_off_the_header(tmp_path: Path, delimiter: str) ->
     assert (document.uri, document.title, document.text) == ("data/t.csv#1", "T", "some words")
 
 
-def test_the_longest_column_is_the_text_where_none_is_named_so(tmp_path: Path) -> None:
-    (document, *_), _ = load(saved(tmp_path, "t.csv", "year,remarks\n2020,what was said then\n2021,and later\n"))
-    assert document.text == "what was said then"
-    assert document.metadata == {"year": "2020"}
+def test_all_cells_of_a_table_without_a_text_column_are_text(tmp_path: Path) -> None:
+    rows = "name,office,note\nTomas,Oslo,\nIda,Bergen,leads it\n"
+    documents, _ = load(saved(tmp_path, "t.csv", rows))
+    assert [document.text for document in documents] == [
+        "name: Tomas\noffice: Oslo",
+        "name: Ida\noffice: Bergen\nnote: leads it",
+    ]
+    assert documents[0].metadata == {"name": "Tomas", "office": "Oslo"}
 
 
 def test_a_row_with_too_many_cells_or_no_text_is_a_problem_and_a_short_row_is_not(tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def test_a_port_that_another_process_took_is_given_up(taken_port: int) -> None:
     assert taken_port not in (chosen.bolt, chosen.http)
 
 
-@pytest.mark.parametrize(("available", "heap"), [(24000, 1024), (2000, 512), (700, 256)])
+@pytest.mark.parametrize(("available", "heap"), [(24000, 2048), (5000, 1024), (2000, 512), (700, 256)])
 def test_the_heap_follows_the_memory(available: int, heap: int) -> None:
     memory = memory_for(available)
     assert memory.heap_mb == heap

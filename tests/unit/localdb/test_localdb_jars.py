@@ -79,7 +79,7 @@ def test_a_missing_jar_is_downloaded_once_for_all_sets(serve: Serve) -> None:
     assert (jar_folder(_LOCK, "server") / _JAR.filename).read_bytes() == _CONTENT
     assert (jar_folder(_LOCK, "shell") / _JAR.filename).read_bytes() == _CONTENT
     assert repository.asked == 1
-    assert seen == [("resolve", 0, 1), ("resolve", 1, 1)]
+    assert seen == [("download", 0, 1), ("download", 1, 1)]
     assert not list(jar_folder(_LOCK, "server").parents[1].glob("staging-*"))
 
 

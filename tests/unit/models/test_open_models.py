@@ -10,7 +10,7 @@ import pytest
 from graphrag_dual.config import Settings
 from graphrag_dual.errors import ConfigError, ModelError
 from graphrag_dual.models import offline, open_chat, open_embedder
-from graphrag_dual.models.vectors import validated_vectors
+from graphrag_dual.vectors import validated_vectors
 
 
 def test_the_default_embedder_needs_nothing() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import pytest
@@ -228,22 +228,39 @@ def test_every_text_and_list_of_the_form_is_bounded_and_required() -> None:
     check(ReportForm.model_json_schema())
 
 
-def test_the_input_hash_covers_every_word_in_any_order() -> None:
-    base = input_hash(["ada", "engine"], [ADA, ENGINE], FACTS, CHUNKS)
-    assert base == input_hash(["engine", "ada"], [ENGINE, ADA], FACTS[::-1], dict(reversed(CHUNKS.items())))
+DEGREES = {"ada": 2.0, "engine": 1.0}
+
+
+def hashed(
+    members: Sequence[str] = ("ada", "engine"),
+    entities: Sequence[Entity] = (ADA, ENGINE),
+    facts: Sequence[Fact] = tuple(FACTS),
+    chunks: Mapping[str, str] = CHUNKS,
+    degrees: Mapping[str, float] = DEGREES,
+    documents: int = 2,
+) -> str:
+    return input_hash(members, entities, facts, chunks, degrees=degrees, documents=documents)
+
+
+def test_the_input_hash_covers_all_that_a_writer_sees_and_in_which_order() -> None:
+    assert hashed() == hashed(members=("engine", "ada"))
     other_fact = Fact("known", "ada", "engine", "Ada", "knew", "Engine", "well", chunk_ids=("heavy",))
     changed = [
-        input_hash(["ada"], [ADA, ENGINE], FACTS, CHUNKS),
-        input_hash(["ada", "engine"], [ADA, Entity("engine", "Engine", "MACHINE", "Another.")], FACTS, CHUNKS),
-        input_hash(["ada", "engine"], [ADA, ENGINE], [FACTS[0], other_fact], CHUNKS),
-        input_hash(["ada", "engine"], [ADA, ENGINE], FACTS, {**CHUNKS, "light": "Ada wrote!"}),
+        hashed(members=["ada"]),
+        hashed(entities=[ADA, Entity("engine", "Engine", "MACHINE", "Another.")]),
+        hashed(entities=[ENGINE, ADA]),
+        hashed(facts=[FACTS[0], other_fact]),
+        hashed(chunks={**CHUNKS, "light": "Ada wrote!"}),
+        hashed(chunks=dict(reversed(CHUNKS.items()))),
+        hashed(degrees={"ada": 1.0, "engine": 2.0}),
+        hashed(documents=3),
     ]
-    assert len({base, *changed}) == 5
+    assert len({hashed(), *changed}) == 9
 
 
 def test_the_input_hash_ignores_the_last_digits_of_a_summed_weight() -> None:
     def weighing(weight: float) -> str:
-        return input_hash([], [], [Fact("f", "a", "b", "A", "is", "B", weight=weight)], {})
+        return hashed(facts=[Fact("f", "a", "b", "A", "is", "B", weight=weight)], degrees={"ada": weight})
 
     assert weighing(0.1 + 0.2) == weighing(0.3) != weighing(0.4)
 

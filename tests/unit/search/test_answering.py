@@ -131,9 +131,10 @@ def test_chinese_is_matched_by_pairs_of_characters() -> None:
     assert answer("什么是知识图谱", found).text.startswith("知识图谱由实体和关系组成。 [2]")
 
 
-def test_evidence_that_shares_no_word_is_quoted_from_the_top() -> None:
-    text = answer("Xyzzy?", result(ADA, MILL)).text
-    assert text == "Ada Lovelace wrote notes on the engine. [1] She lived in London. [1]"
+def test_evidence_that_shares_no_word_with_the_question_is_no_answer() -> None:
+    given_ = answer("Xyzzy?", result(ADA, MILL))
+    assert (given_.text, given_.generator) == ("Nothing in the index shares a word with the question.", "none")
+    assert given_.citations == ()
 
 
 def test_an_abbreviation_does_not_end_a_sentence() -> None:

@@ -262,7 +262,11 @@ def test_nothing_found_is_an_empty_result() -> None:
 def test_a_blank_question_and_a_limit_below_one_are_refused() -> None:
     with pytest.raises(InputError, match="the question is blank"):
         search(never, never, "  \n")
-    with pytest.raises(ValueError, match="limit must be at least 1"):
+    with pytest.raises(InputError, match="the question is blank"):
+        search(never, never, " \x00\x01 ")
+    with pytest.raises(ValueError, match="limit must be 1 to 1000"):
+        search(never, never, limit=1001)
+    with pytest.raises(ValueError, match="limit must be 1 to 1000"):
         search(never, never, limit=0)
     with pytest.raises(ValueError, match="k must be at least 0"):
         DualSearcher(Channels(never, never), Channels(never, never), k=-1)
