@@ -355,7 +355,10 @@ def test_a_healthy_index_has_no_orphans_and_a_broken_one_shows_them(indexed: Gra
     assert orphans() == []
     generation = indexed.status().state
     assert generation is not None
-    on(server, lambda database: database.write("drop_generations", workspace=workspace, keep=[generation.generation + 1]))
+    on(
+        server,
+        lambda database: database.write("drop_generations", workspace=workspace, keep=[generation.generation + 1]),
+    )
     broken = orphans()
     assert {problem for problem, _ in broken} == {"report without community"}
     shown = [(row["problem"], row["id"]) for row in shell(server, "-f", admin_file("orphans")) if row["id"] in mine]
