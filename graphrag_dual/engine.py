@@ -163,13 +163,10 @@ class Engine:
         async with self._writing():
             tools = await to_thread.run_sync(self._ingest_tools, extractor)
             state = await read_index_state(self._database, self.workspace)
-            if (
-                state is not None
-                and extractor is None
-                and self.settings.extractor == "auto"
-                and self._extractor is None
-            ):
-                _check_extractor(state.extractor, tools.extractor.name, self.workspace)
+            if state is not None:
+                check_embedder(state, self._embedder, self.workspace)
+                if extractor is None and self.settings.extractor == "auto" and self._extractor is None:
+                    _check_extractor(state.extractor, tools.extractor.name, self.workspace)
             await ensure_indexes(self._database, self._embedder, self.workspace, extractor=tools.extractor.name)
             report = await ingest_documents(tools, documents)
         if not report.documents and report.problems:

@@ -3,10 +3,11 @@
 // Two databases that print the same lines hold the same index; hash them to compare.
 CALL () {
   MATCH (d:Document {workspace: $workspace})
-  RETURN 'document ' + d.id + ' ' + d.content_hash AS line
+  RETURN 'document ' + d.id + ' ' + d.uri + ' | ' + d.title + ' | ' + d.content_hash + ' | ' + d.metadata AS line
 UNION ALL
   MATCH (c:Chunk {workspace: $workspace})-[:FROM_DOCUMENT]->(d:Document)
-  RETURN 'chunk ' + c.id + ' ' + d.id + ' ' + c.index + ' ' + c.start + ' ' + c.end + ' ' + c.outcome + ' ' + c.context AS line
+  RETURN 'chunk ' + c.id + ' ' + d.id + ' ' + c.index + ' ' + c.start + ' ' + c.end + ' ' + c.outcome + ' ' +
+         c.context + ' | ' + c.text AS line
 UNION ALL
   MATCH (a:Chunk {workspace: $workspace})-[:NEXT_CHUNK]->(b:Chunk)
   RETURN 'next ' + a.id + ' ' + b.id AS line

@@ -88,6 +88,7 @@ async def refresh_all(tools: RefreshTools) -> RefreshReport:
         ConfigError: nothing was ever ingested into the workspace.
         SchemaMismatch: the workspace was built with another embedding model.
     """
+    (await tools.database.server_info()).require_gds()
     return await _timed(tools, _detect, write_missing=True)
 
 
@@ -99,6 +100,7 @@ async def refresh_communities(tools: RefreshTools) -> RefreshReport:
         ConfigError: nothing was ever ingested into the workspace.
         SchemaMismatch: the workspace was built with another embedding model.
     """
+    (await tools.database.server_info()).require_gds()
     return await _timed(tools, _detect, write_missing=False)
 
 
@@ -129,7 +131,6 @@ async def _live(tools: RefreshTools) -> list[Community]:
 
 
 async def _detect(tools: RefreshTools) -> list[Community]:
-    (await tools.database.server_info()).require_gds()
     tools.observer.progress("communities", 0, None)
     leiden = await detect_communities(tools.database, tools.server, tools.workspace, seed=tools.seed, gamma=tools.gamma)
     rows = [LeidenRow(entity_id, path) for entity_id, path in leiden.paths.items()]

@@ -74,7 +74,9 @@ class Answerer:
             reason = "No piece of evidence fits the token budget." if result.hits else "Nothing in the index matches."
             return Answer(text=reason, citations=(), generator="none", search=result)
         if self._chat is None:
-            text, cited = _quote(question, evidence)
+            text, cited = _overview(evidence) if result.plan.intent == "global" else ("", [])
+            if not cited:
+                text, cited = _quote(question, evidence)
             if not cited:
                 return Answer("Nothing in the index shares a word with the question.", (), "none", result)
             return Answer(text, _citations(cited, evidence), "extractive", result)
@@ -139,6 +141,18 @@ class _Sentence:
     text: str
     number: int
     terms: frozenset[str]
+
+
+def _overview(evidence: Sequence[SearchHit]) -> tuple[str, list[int]]:
+    """What the best reports begin with: a question about the whole seldom shares its words with a sentence."""
+    quotes: dict[str, int] = {}
+    for number, hit in enumerate(evidence, 1):
+        if hit.source_type == "global_community" and len(quotes) < _MAX_QUOTES:
+            body = hit.content.partition("\n")[2]  # the first line is the title
+            first = next((text for text in split_sentences(body) if _is_sentence(text)), "")
+            if first:
+                quotes.setdefault(_BRACKETED.sub(r"(\1)", " ".join(first.split())), number)
+    return " ".join(f"{text} [{number}]" for text, number in quotes.items()), sorted(set(quotes.values()))
 
 
 def _quote(question: str, evidence: Sequence[SearchHit]) -> tuple[str, list[int]]:

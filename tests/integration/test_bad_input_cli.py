@@ -143,7 +143,7 @@ def test_a_server_that_never_answers(indexed: GraphRAG, tmp_path: Path) -> None:
 
 
 def test_an_address_that_is_none(indexed: GraphRAG, tmp_path: Path) -> None:
-    fails(indexed, "status", cwd=tmp_path, code=69, about="bolt://host:7687", NEO4J_URI="http://127.0.0.1:7474")
+    fails(indexed, "status", cwd=tmp_path, code=78, about="bolt://host:port", NEO4J_URI="http://127.0.0.1:7474")
 
 
 def test_a_database_that_does_not_exist(indexed: GraphRAG, tmp_path: Path) -> None:
@@ -152,7 +152,19 @@ def test_a_database_that_does_not_exist(indexed: GraphRAG, tmp_path: Path) -> No
     assert result.seconds < 15
 
 
-@pytest.mark.parametrize("command", [["ingest", "new.txt"], ["search", "Babbage"], ["ask", "Babbage"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["ingest", "new.txt"],
+        ["delete", "a.txt"],
+        ["communities"],
+        ["reports"],
+        ["job", "run", "reindex"],
+        ["search", "Babbage"],
+        ["ask", "Babbage"],
+    ],
+    ids=" ".join,
+)
 def test_another_embedding_model(indexed: GraphRAG, tmp_path: Path, command: list[str]) -> None:
     (tmp_path / "new.txt").write_text("Ada met Jacquard.", encoding="utf-8")
 
@@ -214,8 +226,8 @@ def test_communities_of_an_empty_workspace(indexed: GraphRAG, tmp_path: Path) ->
 
 
 def test_unknown_names(indexed: GraphRAG, tmp_path: Path) -> None:
-    fails(indexed, "admin", "nonsense", cwd=tmp_path, code=78, about="wipe")
-    fails(indexed, "job", "run", "nonsense", cwd=tmp_path, code=78, about="reindex")
+    fails(indexed, "admin", "nonsense", cwd=tmp_path, code=2, about="wipe")
+    fails(indexed, "job", "run", "nonsense", cwd=tmp_path, code=2, about="reindex")
 
 
 def test_wrong_usage(indexed: GraphRAG, tmp_path: Path) -> None:
