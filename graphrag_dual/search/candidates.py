@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from graphrag_dual.ids import workspace_scope
 from graphrag_dual.model import Candidate
 from graphrag_dual.search.fusion import Fused
-from graphrag_dual.search.lucene import fulltext_query
+from graphrag_dual.search.lucene import STOP_WORDS, fulltext_query
 from graphrag_dual.store.database import Database, Row
 
 __all__ = ["by_score", "chunk_candidates", "metadata_of", "scoped_query", "undisturbed"]
@@ -21,7 +21,9 @@ _MOST = 1000
 def scoped_query(question: str, workspace: str) -> str:
     """Full-text query for ``question`` that demands the workspace's scope; ``""`` where nothing is left to look for."""
     terms = fulltext_query(question)
-    return f"+scope:{workspace_scope(workspace)} +({terms})" if terms else ""
+    if all(term.lower() in STOP_WORDS for term in terms.split()):
+        return ""
+    return f"+scope:{workspace_scope(workspace)} +({terms})"
 
 
 async def undisturbed(

@@ -8,7 +8,29 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["fulltext_query"]
+__all__ = ["STOP_WORDS", "fulltext_query"]
+
+# What the analyzer `english` drops: a query of these alone finds nothing, or everything that a scope beside it lets in.
+STOP_WORDS = frozenset(
+    {"a", "an", "and", "are", "as", "at", "be", "but", "by", "for", "if", "in", "into", "is", "it", "no", "not", "of"}
+    | {
+        "on",
+        "or",
+        "such",
+        "that",
+        "the",
+        "their",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "to",
+        "was",
+        "will",
+        "with",
+    }
+)
 
 _SPECIAL = re.compile(r'([+\-!(){}\[\]^"~*?:\\/&|<>=])')
 # White space, control characters, lone surrogates (the driver cannot encode them) and the sentence marks of Chinese.

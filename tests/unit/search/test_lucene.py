@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphrag_dual.ids import workspace_scope
+from graphrag_dual.search.candidates import scoped_query
 from graphrag_dual.search.lucene import fulltext_query
 
 SPECIAL = '+-!(){}[]^"~*?:\\/&|<>='
@@ -57,3 +59,14 @@ def test_no_special_character_is_left_unescaped(text: str) -> None:
 @given(TEXTS)
 def test_the_same_words_twice_give_the_same_query(text: str) -> None:
     assert fulltext_query(f"{text} {text}", max_terms=500) == fulltext_query(text, max_terms=500)
+
+
+@pytest.mark.parametrize("question", ["AND", "the of and", "is it not?", "???", ""])
+def test_a_question_of_stop_words_skips_the_index(question: str) -> None:
+    assert scoped_query(question, "default") == ""
+
+
+def test_a_query_demands_the_workspace() -> None:
+    query = scoped_query("the C++ mill", "default")
+    assert query == f"+scope:{workspace_scope('default')} +(the C\\+\\+ mill)"
+    assert query != scoped_query("the C++ mill", "other")
