@@ -17,7 +17,7 @@ from pytest_socket import socket_allow_hosts
 from graphrag_dual import GraphRAG, Settings
 from graphrag_dual.connection import Connection
 from graphrag_dual.errors import GraphRagDualError
-from graphrag_dual.localdb import up
+from graphrag_dual.localdb import shell_command, up
 from graphrag_dual.models.testing import HashEmbedder
 
 pytest_plugins = ["llm_server"]
@@ -53,6 +53,7 @@ def server() -> Connection:
         return connection
     try:
         local = up("tests")
+        shell_command(local)  # fetches the jars of cypher-shell now: later, no test may
     except GraphRagDualError as error:
         missing(f"no Neo4j: {error}")
         raise

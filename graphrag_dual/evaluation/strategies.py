@@ -75,18 +75,15 @@ def local_chunks(lists: QuestionLists, *, limit: int, k: int) -> ScoredIds:
 
 
 def global_chunks(lists: QuestionLists, *, limit: int, k: int) -> ScoredIds:
-    """The chunks behind the global channel's candidates, each with the score of the first that brings it.
-
-    A report brings the chunks that its findings cite: those of the findings nearest to the question first.
-    """
-    nearest: dict[str, list[str]] = {}
-    for finding in lists.global_.findings:
-        nearest.setdefault(finding.report_id, []).extend(finding.chunk_ids)
+    """The chunks behind the reports of the global channel, each with the score of the first report that brings it."""
+    score_of = {one.doc_id: one.score for one in lists.global_.fused_reports(k=k)[:limit]}
     chunks: dict[str, float] = {}
-    for one in _global_candidates(lists, limit=limit, k=k):
-        cited = [*nearest.get(one.doc_id, ()), *lists.citations.get(one.doc_id, ())]
-        for chunk_id in [one.doc_id] if one.source_type == "local_chunk" else cited:
-            chunks.setdefault(chunk_id, one.raw_score)
+    for report_id, score in score_of.items():
+        near = [
+            one for finding in lists.global_.findings if finding.report_id == report_id for one in finding.chunk_ids
+        ]
+        for chunk_id in (*near, *lists.citations.get(report_id, ())):
+            chunks.setdefault(chunk_id, score)
     return tuple(chunks.items())
 
 
@@ -122,7 +119,7 @@ class _Replayed:
 
 def _global_candidates(lists: QuestionLists, *, limit: int, k: int) -> list[Candidate]:
     reports = _bare("global_community", lists.global_.fused_reports(k=k)[:limit])
-    return by_score([*reports, *_bare("local_chunk", lists.global_.fused_chunks(k=k))])
+    return by_score([*reports, *_bare("local_chunk", lists.global_.fused_chunks(lists.citations, k=k, limit=limit))])
 
 
 def _bare(kind: SourceType, ranked: Iterable[Fused]) -> list[Candidate]:

@@ -30,7 +30,7 @@ class GlobalChannel:
         self._k = k
 
     async def search_community_reports(self, query: str, limit: int) -> list[Candidate]:
-        """Up to ``limit`` reports and up to 10 chunks that their nearest findings cite, best first.
+        """Up to ``limit`` reports and up to ``limit`` chunks that their findings cite, best first.
 
         All of one generation, the one that was live at the start.  Empty before the first communities are built.
 
@@ -67,16 +67,21 @@ class GlobalChannel:
         )
 
     async def candidates(self, lists: GlobalLists, limit: int) -> list[Candidate]:
-        """Up to ``limit`` reports and up to 10 cited chunks of ``lists`` with their texts, best first.
+        """Up to ``limit`` reports and up to ``limit`` cited chunks of ``lists`` with their texts, best first.
 
         Raises:
             DatabaseError: the server failed.
         """
         if lists.generation == 0:
             return []
-        candidates = await self._report_candidates(lists.fused_reports(k=self._k)[:limit], lists.generation)
-        candidates += await chunk_candidates(self._database, self._workspace, lists.fused_chunks(k=self._k))
-        return by_score(candidates)
+        rows = await self._reports(lists.fused_reports(k=self._k)[:limit], lists.generation)
+        citations = {row["id"]: _cited(row) for _, row in rows}
+        chunks = lists.fused_chunks(citations, k=self._k, limit=limit)
+        reports = [
+            Candidate(fused.doc_id, _report_text(row), "global_community", fused.score, _report_metadata(fused, row))
+            for fused, row in rows
+        ]
+        return by_score([*reports, *await chunk_candidates(self._database, self._workspace, chunks)])
 
     async def _rows(self, query: str, vector: list[float], generation: int, candidates: int) -> list[Row]:
         text = scoped_query(query, self._workspace)
@@ -102,7 +107,7 @@ class GlobalChannel:
 
         return await undisturbed(ask, exact, candidates=candidates)
 
-    async def _report_candidates(self, ranked: Sequence[Fused], generation: int) -> list[Candidate]:
+    async def _reports(self, ranked: Sequence[Fused], generation: int) -> list[tuple[Fused, Row]]:
         rows = await self._database.read(
             "report_evidence",
             workspace=self._workspace,
@@ -110,17 +115,11 @@ class GlobalChannel:
             ids=[fused.doc_id for fused in ranked],
         )
         known = {row["id"]: row for row in rows}
-        return [
-            Candidate(
-                fused.doc_id,
-                _report_text(known[fused.doc_id]),
-                "global_community",
-                fused.score,
-                _report_metadata(fused, known[fused.doc_id]),
-            )
-            for fused in ranked
-            if fused.doc_id in known
-        ]
+        return [(fused, known[fused.doc_id]) for fused in ranked if fused.doc_id in known]
+
+
+def _cited(row: Row) -> list[str]:
+    return list(dict.fromkeys(chunk_id for finding in row["findings"] for chunk_id in finding["chunk_ids"]))
 
 
 def _report_text(row: Row) -> str:
@@ -129,6 +128,5 @@ def _report_text(row: Row) -> str:
 
 
 def _report_metadata(fused: Fused, row: Row) -> dict[str, object]:
-    cited = dict.fromkeys(chunk_id for finding in row["findings"] for chunk_id in finding["chunk_ids"])
     head = {key: row[key] for key in ("title", "rating", "generator", "community_id", "level", "size")}
-    return {**head, "cited_chunk_ids": list(cited), "lists": dict(fused.ranks)}
+    return {**head, "cited_chunk_ids": _cited(row), "lists": dict(fused.ranks)}

@@ -5,7 +5,7 @@ Nothing here asks a database, so that a stored list can be ranked again later, e
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from graphrag_dual.search.fusion import Fused, RankedList, reciprocal_rank_fusion
@@ -18,9 +18,6 @@ ScoredIds = tuple[tuple[str, float], ...]
 _LOCAL_WEIGHTS: Mapping[str, float] = {"dense": 1.0, "bm25": 1.2, "graph": 1.5}
 _GLOBAL_WEIGHTS: Mapping[str, float] = {"dense": 1.0, "bm25": 1.2, "findings": 1.0}
 ENTITIES = 10
-
-# Only the chunks behind the best findings: further down, a citation says little about the question.
-_CITED = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +66,21 @@ class GlobalLists:
         findings = tuple((finding.report_id, finding.score) for finding in self.findings)
         return _fuse({**self.reports, "findings": findings}, _GLOBAL_WEIGHTS, k)
 
-    def fused_chunks(self, *, k: int) -> list[Fused]:
-        """The first 10 cited chunks, scored by rank."""
-        return reciprocal_rank_fusion([RankedList("cited", 1.0, self.cited)], k=k)[:_CITED]
+    def fused_chunks(self, citations: Mapping[str, Sequence[str]], *, k: int, limit: int) -> list[Fused]:
+        """Up to ``limit`` chunks behind the best ``limit`` reports, report by report, scored by rank.
+
+        Of each report, those of its findings nearest to the question come first, then all that its findings cite:
+        ``citations``, by report id.
+        """
+        nearest: dict[str, list[str]] = {}
+        for finding in self.findings:
+            nearest.setdefault(finding.report_id, []).extend(finding.chunk_ids)
+        walk = [
+            chunk_id
+            for report in self.fused_reports(k=k)[:limit]
+            for chunk_id in (*nearest.get(report.doc_id, ()), *citations.get(report.doc_id, ()))
+        ]
+        return reciprocal_rank_fusion([RankedList("cited", 1.0, tuple(walk))], k=k)[:limit]
 
 
 def _fuse(lists: Mapping[str, ScoredIds], weights: Mapping[str, float], k: int) -> list[Fused]:

@@ -72,11 +72,12 @@ def test_the_default_is_the_engines_fusion_over_lanes() -> None:
     hits = asyncio.run(replay_search("What is it?", lists, heading_of("x")))
 
     by_id = {hit.doc_id: hit for hit in hits}
-    assert set(by_id) == {"a", "b", "c", "e", "g", "r1", "r2"}
+    assert set(by_id) == {"a", "b", "c", "d", "e", "g", "r1", "r2"}
     assert by_id["a"].rrf_score == pytest.approx(1 / 61, abs=1e-6)
-    # b: second of the local chunks, and second of the cited ones (g, b, c) at 0.45 of the weight.
-    assert by_id["b"].rrf_score == pytest.approx(1 / 62 + 0.45 / 62, abs=1e-6)
-    assert by_id["b"].channel_evidence == ("local(rank:2)", "global(rank:2)")
+    # b: second of the local chunks, and one of those behind the reports, report by report, at 0.45 of the weight.
+    rank = [one.doc_id for one in lists.global_.fused_chunks(lists.citations, k=60, limit=50)].index("b") + 1
+    assert by_id["b"].rrf_score == pytest.approx(1 / 62 + 0.45 / (60 + rank), abs=1e-6)
+    assert by_id["b"].channel_evidence == ("local(rank:2)", f"global(rank:{rank})")
     assert hits[0].doc_id == "b"
 
 
