@@ -96,7 +96,8 @@ class Engine:
         self._observer = observer
         self._extractor = extractor
         self._writer = report_writer
-        questions = QuestionEncoder(embedder)
+        # Half the time of a channel, so that a channel without the vector has time left to look for the words.
+        questions = self._questions = QuestionEncoder(embedder, timeout_s=settings.channel_timeout_s / 2)
         self.local = LocalChannel(database, questions, workspace=self.workspace, k=settings.rrf_k)
         self.global_ = GlobalChannel(database, questions, workspace=self.workspace, k=settings.rrf_k)
         self._searcher = DualSearcher(
@@ -239,6 +240,8 @@ class Engine:
             return SearchResult(empty, (), (f"nothing is indexed in workspace {self.workspace} yet",))
         check_embedder(state, self._embedder, self.workspace)
         result = await self._searcher.search(question, limit=limit, weights=weights, source_types=source_types)
+        if problem := self._questions.problem(question):
+            result = result.with_notice(f"searched by words only, the question has no vector: {problem}")
         if state.generation == 0:
             return result.with_notice("no communities yet: run `graphrag-dual communities` and `graphrag-dual reports`")
         return result

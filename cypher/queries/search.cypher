@@ -25,6 +25,21 @@ UNION ALL
 }
 RETURN list, id, score, entity_ids;
 
+// name: local_text_lists(workspace: STRING, text: STRING, candidates: INTEGER) read
+// The lists of the local channel that need no vector of the question.
+CALL () {
+  WITH $text AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('chunk_text', text, {limit: $candidates}) YIELD node, score
+  WHERE node.workspace = $workspace
+  RETURN 'chunk_bm25' AS list, node.id AS id, score
+UNION ALL
+  WITH $text AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('entity_name', text, {limit: $candidates}) YIELD node, score
+  WHERE node.workspace = $workspace
+  RETURN 'entity_bm25' AS list, node.id AS id, score
+}
+RETURN list, id, score ORDER BY score DESC, id;
+
 // name: exact_local_lists(workspace: STRING, vector: LIST<FLOAT>, candidates: INTEGER) read
 // The vector lists of the local channel by comparing with every vector of the workspace: slow on a large one, and right
 // where neighbours fill the index's lists.
@@ -100,6 +115,14 @@ UNION ALL
               THEN report.id END AS id
 }
 RETURN list, id, score, chunk_ids;
+
+// name: global_text_lists(workspace: STRING, generation: INTEGER, text: STRING, candidates: INTEGER) read
+// The list of the global channel that needs no vector of the question.
+WITH $text AS text WHERE text <> ''
+CALL db.index.fulltext.queryNodes('report_text', text, {limit: $candidates}) YIELD node, score
+WHERE EXISTS { (node)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
+RETURN 'report_bm25' AS list, node.id AS id, score, [] AS chunk_ids
+ORDER BY score DESC, id;
 
 // name: exact_global_lists(workspace: STRING, generation: INTEGER, vector: LIST<FLOAT>, candidates: INTEGER) read
 // The vector lists of the global channel by comparing with every report and finding of the generation.

@@ -36,7 +36,6 @@ class GlobalChannel:
 
         Raises:
             DatabaseError: the server failed.
-            ModelError: the question could not be embedded.
         """
         return await self.candidates(await self.lists(query, limit), limit)
 
@@ -45,7 +44,6 @@ class GlobalChannel:
 
         Raises:
             DatabaseError: the server failed.
-            ModelError: the question could not be embedded.
         """
         state = await read_index_state(self._database, self._workspace)
         if state is None or state.generation == 0:
@@ -83,8 +81,16 @@ class GlobalChannel:
         ]
         return by_score([*reports, *await chunk_candidates(self._database, self._workspace, chunks)])
 
-    async def _rows(self, query: str, vector: list[float], generation: int, candidates: int) -> list[Row]:
+    async def _rows(self, query: str, vector: list[float] | None, generation: int, candidates: int) -> list[Row]:
         text = scoped_query(query, self._workspace)
+        if vector is None:
+            return await self._database.read(
+                "global_text_lists",
+                workspace=self._workspace,
+                generation=generation,
+                text=text,
+                candidates=candidates,
+            )
 
         async def ask(number: int) -> list[Row]:
             return await self._database.read(

@@ -44,16 +44,16 @@ class LocalChannel:
 
         Raises:
             DatabaseError: the server failed.
-            ModelError: the question could not be embedded.
         """
         return await self.candidates(await self.lists(query, limit), limit)
 
     async def lists(self, query: str, limit: int) -> LocalLists:
         """The ranked lists behind the candidates; ``limit`` is the least number of items asked of an index.
 
+        A question that cannot be embedded has no dense lists, and its graph lists start at entities with its words.
+
         Raises:
             DatabaseError: the server failed.
-            ModelError: the question could not be embedded.
         """
         rows = await self._first_lists(query, await self._questions.vector(query), max(50, limit))
         scores = await self._graph_scores(rows)
@@ -89,8 +89,20 @@ class LocalChannel:
         """
         return await chunk_candidates(self._database, self._workspace, [Fused(one, 0.0, {}) for one in ids])
 
-    async def _first_lists(self, query: str, vector: list[float], candidates: int) -> dict[str, list[Row]]:
+    async def _first_lists(self, query: str, vector: list[float] | None, candidates: int) -> dict[str, list[Row]]:
         text = scoped_query(query, self._workspace)
+        lists: dict[str, list[Row]] = {name: [] for name in _LISTS}
+        if vector is None:
+            rows = await self._database.read(
+                "local_text_lists", workspace=self._workspace, text=text, candidates=candidates
+            )
+        else:
+            rows = await self._all_lists(text, vector, candidates)
+        for row in rows:
+            lists[row["list"]].append(row)
+        return lists
+
+    async def _all_lists(self, text: str, vector: list[float], candidates: int) -> list[Row]:
 
         async def ask(number: int) -> list[Row]:
             return await self._database.read(
@@ -102,15 +114,13 @@ class LocalChannel:
                 "exact_local_lists", workspace=self._workspace, vector=vector, candidates=candidates
             )
 
-        lists: dict[str, list[Row]] = {name: [] for name in _LISTS}
-        for row in await undisturbed(ask, exact, candidates=candidates):
-            lists[row["list"]].append(row)
-        return lists
+        return await undisturbed(ask, exact, candidates=candidates)
 
     async def _graph_scores(self, lists: Mapping[str, Sequence[Row]]) -> _GraphScores:
         facts = [(row["score"], row["entity_ids"]) for row in lists["fact_dense"][:_FACTS]]
         if not facts:  # without facts the entities nearest to the question are the seeds
-            facts = [(row["score"], [row["id"]]) for row in lists["entity_dense"][:_FACTS]]
+            nearest = lists["entity_dense"] or lists["entity_bm25"]
+            facts = [(row["score"], [row["id"]]) for row in nearest[:_FACTS]]
         seed_ids = sorted({entity_id for _, entity_ids in facts for entity_id in entity_ids})
         if not seed_ids:
             return _GraphScores({}, {})

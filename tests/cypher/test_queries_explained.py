@@ -21,7 +21,7 @@ import graphrag_dual
 from graphrag_dual import Document, GraphRAG, Settings
 from graphrag_dual.connection import Connection
 from graphrag_dual.errors import DatabaseError, LocalDatabaseError
-from graphrag_dual.ids import content_hash, document_id
+from graphrag_dual.ids import content_hash, document_id, workspace_scope
 from graphrag_dual.jobs import run_job
 from graphrag_dual.localdb import LocalServer, shell_command, shell_env
 from graphrag_dual.model import Chunk, Extraction, Mention, Statement, Usage
@@ -256,6 +256,10 @@ async def rare_paths(database: Database, workspace: str) -> None:
         "exact_global_lists", workspace=workspace, generation=generation, vector=vector, candidates=3
     )
     assert {row["list"] for row in exact} == {"report_dense", "finding_dense"}
+    words = f"+scope:{workspace_scope(workspace)} +(ada)"
+    found = await database.read("local_text_lists", workspace=workspace, text=words, candidates=3)
+    assert {row["list"] for row in found} == {"chunk_bm25", "entity_bm25"}
+    await database.read("global_text_lists", workspace=workspace, generation=generation, text=words, candidates=3)
     assert workspace in {row["workspace"] for row in await database.read("bound_workspaces")}
     for name in [name for name in BOOK if name.startswith("drop_") and name.endswith("_vectors")]:
         await database.write(name)

@@ -19,6 +19,11 @@ pytestmark = pytest.mark.neo4j
 _NAME = "lifecycle"
 
 
+@pytest.fixture(autouse=True)
+def _loopback_only() -> None:
+    """Unlike other tests, this one may fetch jars."""
+
+
 @pytest.fixture
 def own_homes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Homes in a folder of the test; the jar cache stays the user's, so nothing is downloaded twice."""

@@ -13,7 +13,8 @@ from small_world import MarkupExtractor, documents_of
 
 from graphrag_dual import GraphRAG, Settings
 from graphrag_dual.connection import Connection
-from graphrag_dual.errors import InputError
+from graphrag_dual.errors import InputError, ModelError
+from graphrag_dual.model import Vector
 from graphrag_dual.models.testing import HashEmbedder, ScriptedChat
 
 pytestmark = pytest.mark.neo4j
@@ -238,3 +239,23 @@ def test_an_invented_citation_is_removed_and_listed(own: Settings, indexed: Grap
     assert len(chat.prompts) == 1
     assert answer.citations[0].content in chat.prompts[0].user
     assert answer.citations[0].doc_id == answer.search.hits[0].doc_id
+
+
+class Deaf(HashEmbedder):
+    """Embeds passages and fails on questions."""
+
+    async def embed_query(self, text: str) -> Vector:
+        raise ModelError("the endpoint is down")
+
+
+def test_a_question_that_cannot_be_embedded_is_looked_for_by_its_words(settings: Settings) -> None:
+    texts = {"a.txt": "<Ada|met|Babbage> in London.", "b.txt": "<Hopper|built|Compiler> in Arlington."}
+    with GraphRAG(settings, embedder=Deaf(DIMENSIONS), extractor=MarkupExtractor()) as rag:
+        rag.ingest(documents_of(texts, settings.workspace))
+        rag.refresh()
+        result = rag.search("Who built the Compiler?")
+        assert result.hits[0].metadata["document_uri"] == "b.txt"
+        assert result.hits[0].metadata["lists"] == {"bm25": 1, "graph": 1}
+        assert any(hit.source_type == "global_community" for hit in result.hits)
+        assert "searched by words only, the question has no vector: the endpoint is down" in result.notices
+        assert rag.search("of the").hits == ()
