@@ -85,6 +85,7 @@ class GraphRAG:
     search, asearch = _sync(Engine.search), _async(Engine.search)
     ask, aask = _sync(Engine.ask), _async(Engine.ask)
     communities, acommunities = _sync(Engine.communities), _async(Engine.communities)
+    indexed, aindexed = _sync(Engine.indexed), _async(Engine.indexed)
     status, astatus = _sync(Engine.status), _async(Engine.status)
     digest, adigest = _sync(Engine.digest), _async(Engine.digest)
     migrate, amigrate = _sync(Engine.migrate), _async(Engine.migrate)

@@ -30,7 +30,8 @@ async def concurrently(items: Sequence[Item], work: Callable[[Item], Awaitable[R
             for number, item in enumerate(items):
                 tasks.start_soon(one, number, item)
     except BaseExceptionGroup as group:
-        raise first_cause(group) from None
+        cause = first_cause(group)
+        raise cause from cause.__cause__
     return [results[number] for number in range(len(items))]
 
 

@@ -22,8 +22,9 @@ from anyio import to_thread
 from graphrag_dual.chunking import CONTEXT_TOKENS
 from graphrag_dual.config import Settings
 from graphrag_dual.connection import Connection, resolve_connection
-from graphrag_dual.errors import ConfigError, InputError, UsageError
+from graphrag_dual.errors import ConfigError, InputError, ModelError, UsageError
 from graphrag_dual.extraction import open_extractor
+from graphrag_dual.ids import document_id
 from graphrag_dual.indexing import (
     IngestReport,
     IngestTools,
@@ -53,7 +54,7 @@ from graphrag_dual.store import (
     read_index_state,
 )
 from graphrag_dual.store.communities import LiveCommunity, live_communities
-from graphrag_dual.store.documents import delete_documents, resolve_uris
+from graphrag_dual.store.documents import delete_documents, find_documents, resolve_uris
 from graphrag_dual.store.embeddings import embed_pending
 from graphrag_dual.store.runs import RunRecord, lease, run_record
 from graphrag_dual.store.status import Status, read_status
@@ -177,7 +178,7 @@ class Engine:
     async def delete(self, uris: str | Sequence[str]) -> DeleteReport:
         """Delete documents by URI, with every entity, fact, vector and report that only they support.
 
-        The URI of a file of rows (CSV, JSONL) stands for all its rows.
+        The URI of a CSV file stands for all its rows, that of a JSONL file for its rows without an ``id``.
 
         Raises:
             SchemaMismatch: the index was built with another embedding model.
@@ -257,6 +258,22 @@ class Engine:
 
     # -- looking at it -------------------------------------------------------------------------------------------------
 
+    async def embed_question(self, question: str) -> None:
+        """Embed ``question`` ahead of its search.
+
+        Raises:
+            ModelError: it cannot be embedded; a search would look for its words only.
+        """
+        if await self._questions.vector(question) is None:
+            raise ModelError(
+                f"the question has no vector: {self._questions.problem(question)}", hint="check the embedder"
+            )
+
+    async def indexed(self, uris: Sequence[str]) -> set[str]:
+        """Which of ``uris`` are indexed."""
+        ids = {document_id(self.workspace, uri): uri for uri in uris}
+        return {ids[one] for one in await find_documents(self._database, self.workspace, list(ids))}
+
     async def communities(self) -> list[LiveCommunity]:
         """The live communities, coarsest and largest first, with the heads of their reports."""
         return await live_communities(self._database, self.workspace)
@@ -283,10 +300,15 @@ class Engine:
 
         Raises:
             UsageError: there is no such statement.
+            JobBusy: the statement writes, and another process writes to that workspace.
         """
         if name not in admin_book():
             raise UsageError(f"there is no admin statement {name!r}", hint=f"choose one of {', '.join(admin_book())}")
-        return await self._database.admin(name, **arguments)
+        if admin_book()[name].mode == "read":
+            return await self._database.admin(name, **arguments)
+        await migrate(self._database)
+        async with lease(self._database, str(arguments.get("workspace", self.workspace))):
+            return await self._database.admin(name, **arguments)
 
     @asynccontextmanager
     async def run_record(self, job: str) -> AsyncGenerator[RunRecord]:
@@ -332,6 +354,17 @@ class Engine:
         )
 
 
+def _streamed(sources: Iterable[Path | str | Document], workspace: str) -> Iterator[Document | SourceProblem]:
+    paths: list[Path] = []
+    for source in sources:
+        if isinstance(source, Document):
+            yield source
+        else:
+            paths.append(Path(source))
+    if paths:  # all at once, so that two files with one URI are noticed
+        yield from iter_documents(paths, workspace=workspace)
+
+
 def _is_of(uri: str, named: str) -> bool:
     """Whether ``uri`` is the document ``named``, or a row of the file ``named``."""
     return uri == named or uri.startswith(f"{named}#")
@@ -344,7 +377,7 @@ def _opened(
     if isinstance(sources, str | Path):
         sources = [sources]
     if not isinstance(sources, Sequence):
-        return itertools.chain.from_iterable(_opened([source], workspace) for source in sources)
+        return _streamed(sources, workspace)
     documents = [source for source in sources if isinstance(source, Document)]
     paths = [Path(source) for source in sources if not isinstance(source, Document)]
     return itertools.chain(documents, iter_documents(paths, workspace=workspace) if paths else ())

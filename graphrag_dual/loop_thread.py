@@ -11,7 +11,7 @@ import threading
 import weakref
 from collections.abc import Coroutine
 from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 __all__ = ["LoopThread"]
 
@@ -42,31 +42,30 @@ class LoopThread:
         if self._loop.is_closed():
             work.close()
             raise RuntimeError("this engine is closed")
-        ended = threading.Event()
-        future = self._submit(work, ended)
+        job = _Job(work)
         try:
-            return future.result()
+            # The submission too: an interrupt may come while it is under way, when the work has begun already.
+            return self._submit(job).result()
         except (KeyboardInterrupt, SystemExit):
-            future.cancel()
-            ended.wait(timeout=_TIDY_UP_S)
+            job.stop(self._loop)
+            job.ended.wait(timeout=_TIDY_UP_S)
             raise
 
     async def run_async(self, work: Coroutine[Any, Any, Result]) -> Result:
         """Await ``work`` from any loop; cancelling the caller cancels it and waits until it has tidied up."""
-        ended = threading.Event()
-        future = self._submit(work, ended)
+        job = _Job(work)
         try:
-            return await asyncio.wrap_future(future)
+            return await asyncio.wrap_future(self._submit(job))
         except asyncio.CancelledError:
             # Else a caller that closes the engine next would take the connection from under a lease being released.
-            await asyncio.to_thread(ended.wait, _TIDY_UP_S)
+            await asyncio.to_thread(job.ended.wait, _TIDY_UP_S)
             raise
 
-    def _submit(self, work: Coroutine[Any, Any, Result], ended: threading.Event) -> Future[Result]:
+    def _submit(self, job: _Job[Result]) -> Future[Result]:
         if self._loop.is_closed():
-            work.close()
+            job.work.close()
             raise RuntimeError("this engine is closed")
-        return asyncio.run_coroutine_threadsafe(_signalled(work, ended), self._loop)
+        return asyncio.run_coroutine_threadsafe(job.run(), self._loop)
 
     @property
     def closed(self) -> bool:
@@ -78,11 +77,36 @@ class LoopThread:
         self._end()
 
 
-async def _signalled(work: Coroutine[Any, Any, Result], ended: threading.Event) -> Result:
-    try:
-        return await work
-    finally:
-        ended.set()
+class _Job(Generic[Result]):
+    """Work that another thread can stop, whether it has begun or not; ``ended`` is set when nothing of it runs."""
+
+    def __init__(self, work: Coroutine[Any, Any, Result]) -> None:
+        self.work = work
+        self.ended = threading.Event()
+        self._task: asyncio.Task[Any] | None = None
+        self._stopped = False
+
+    async def run(self) -> Result:
+        """Do the work, on the loop."""
+        self._task = asyncio.current_task()
+        try:
+            if self._stopped:
+                self.work.close()
+                raise asyncio.CancelledError
+            return await self.work
+        finally:
+            self.ended.set()
+
+    def stop(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Cancel the work from another thread."""
+        self._stopped = True
+        loop.call_soon_threadsafe(self._cancel)
+
+    def _cancel(self) -> None:
+        if self._task is None:
+            self.ended.set()
+        elif not self.ended.is_set():
+            self._task.cancel()
 
 
 def _end(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:

@@ -14,9 +14,12 @@ UNION ALL
   MATCH (s:IndexState) MATCH (n:__Community__ {workspace: s.workspace, generation: s.generation})
   RETURN n.workspace AS workspace, 'communities at level ' + n.level AS what, count(*) AS count
 UNION ALL
-  MATCH (n:CommunityReport) RETURN n.workspace AS workspace, 'reports' AS what, count(*) AS count
+  MATCH (s:IndexState) MATCH (:__Community__ {workspace: s.workspace, generation: s.generation})<-[:REPORTS_ON]-(n)
+  RETURN n.workspace AS workspace, 'reports' AS what, count(DISTINCT n) AS count
 UNION ALL
-  MATCH (n:Finding) RETURN n.workspace AS workspace, 'findings' AS what, count(*) AS count
+  MATCH (s:IndexState) MATCH (:__Community__ {workspace: s.workspace, generation: s.generation})<-[:REPORTS_ON]-(n)
+  MATCH (n)-[:HAS_FINDING]->(f:Finding)
+  RETURN f.workspace AS workspace, 'findings' AS what, count(DISTINCT f) AS count
 UNION ALL
   MATCH (n:Chunk) WHERE NOT n.outcome IN ['done', 'empty']
   RETURN n.workspace AS workspace, 'chunks ' + n.outcome AS what, count(*) AS count

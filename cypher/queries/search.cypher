@@ -40,18 +40,21 @@ UNION ALL
 }
 RETURN list, id, score ORDER BY score DESC, id;
 
-// name: exact_local_lists(workspace: STRING, vector: LIST<FLOAT>, candidates: INTEGER) read
+// name: exact_local_lists(workspace: STRING, vector: LIST<FLOAT>, candidates: INTEGER, lists: LIST<STRING>) read
 // The vector lists of the local channel by comparing with every vector of the workspace: slow on a large one, and right
 // where neighbours fill the index's lists.
 CALL () {
+  WITH $lists AS lists WHERE 'chunk_dense' IN lists
   MATCH (n:Chunk {workspace: $workspace}) WHERE n.embedding IS NOT NULL
   WITH n, vector.similarity.cosine(n.embedding, $vector) AS score ORDER BY score DESC, n.id LIMIT $candidates
   RETURN 'chunk_dense' AS list, n.id AS id, score, [] AS entity_ids
 UNION ALL
+  WITH $lists AS lists WHERE 'entity_dense' IN lists
   MATCH (n:__Entity__ {workspace: $workspace}) WHERE n.embedding IS NOT NULL
   WITH n, vector.similarity.cosine(n.embedding, $vector) AS score ORDER BY score DESC, n.id LIMIT $candidates
   RETURN 'entity_dense' AS list, n.id AS id, score, [] AS entity_ids
 UNION ALL
+  WITH $lists AS lists WHERE 'fact_dense' IN lists
   MATCH (n:Fact {workspace: $workspace}) WHERE n.embedding IS NOT NULL
   WITH n, vector.similarity.cosine(n.embedding, $vector) AS score ORDER BY score DESC, n.id LIMIT $candidates
   RETURN 'fact_dense' AS list, n.id AS id, score,
@@ -104,7 +107,7 @@ CALL () {
               THEN node.id END AS id
 UNION ALL
   WITH $text AS text WHERE text <> ''
-  CALL db.index.fulltext.queryNodes('report_text', text, {limit: $candidates}) YIELD node, score
+  CALL db.index.fulltext.queryNodes('report_text', text, {limit: 2 * $candidates}) YIELD node, score
   WHERE EXISTS { (node)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
   RETURN 'report_bm25' AS list, score, [] AS chunk_ids, node.id AS id
 UNION ALL
@@ -119,20 +122,22 @@ RETURN list, id, score, chunk_ids;
 // name: global_text_lists(workspace: STRING, generation: INTEGER, text: STRING, candidates: INTEGER) read
 // The list of the global channel that needs no vector of the question.
 WITH $text AS text WHERE text <> ''
-CALL db.index.fulltext.queryNodes('report_text', text, {limit: $candidates}) YIELD node, score
+CALL db.index.fulltext.queryNodes('report_text', text, {limit: 2 * $candidates}) YIELD node, score
 WHERE EXISTS { (node)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
 RETURN 'report_bm25' AS list, node.id AS id, score, [] AS chunk_ids
 ORDER BY score DESC, id;
 
-// name: exact_global_lists(workspace: STRING, generation: INTEGER, vector: LIST<FLOAT>, candidates: INTEGER) read
+// name: exact_global_lists(workspace: STRING, generation: INTEGER, vector: LIST<FLOAT>, candidates: INTEGER, lists: LIST<STRING>) read
 // The vector lists of the global channel by comparing with every report and finding of the generation.
 CALL () {
+  WITH $lists AS lists WHERE 'report_dense' IN lists
   MATCH (c:__Community__ {workspace: $workspace, generation: $generation})<-[:REPORTS_ON]-(n:CommunityReport)
   WHERE n.embedding IS NOT NULL
   WITH DISTINCT n
   WITH n, vector.similarity.cosine(n.embedding, $vector) AS score ORDER BY score DESC, n.id LIMIT $candidates
   RETURN 'report_dense' AS list, score, [] AS chunk_ids, n.id AS id
 UNION ALL
+  WITH $lists AS lists WHERE 'finding_dense' IN lists
   MATCH (c:__Community__ {workspace: $workspace, generation: $generation})<-[:REPORTS_ON]-(report:CommunityReport)
         -[:HAS_FINDING]->(n:Finding)
   WHERE n.embedding IS NOT NULL

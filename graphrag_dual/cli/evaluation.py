@@ -29,6 +29,7 @@ from graphrag_dual.evaluation import (
     read_recording,
     write_recording,
 )
+from graphrag_dual.ids import content_hash
 
 __all__ = ["register"]
 
@@ -81,8 +82,9 @@ def evaluate(
 
 
 def workspace_name(name: str) -> str:
-    """A workspace for the set of this name: ``eval`` and its letters and digits."""
-    return f"eval{''.join(char for char in name.lower() if char.isascii() and char.isalnum())}"[:32]
+    """A workspace for the set of this name: ``eval``, its first letters and digits, and a hash that tells it from others."""
+    letters = "".join(char for char in name.lower() if char.isascii() and char.isalnum())
+    return f"eval{letters[:20]}{content_hash(name)[:6]}"
 
 
 def _collected(dataset: Dataset, settings: Settings) -> Recording:

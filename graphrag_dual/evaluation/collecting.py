@@ -7,7 +7,7 @@ import time
 import graphrag_dual
 from graphrag_dual.batching import grouped
 from graphrag_dual.engine import Engine
-from graphrag_dual.errors import ConfigError
+from graphrag_dual.errors import ConfigError, InputError
 from graphrag_dual.evaluation.dataset import Dataset, Question
 from graphrag_dual.evaluation.recording import ChunkPlace, Heading, QuestionLists, Recording, chunk_ids
 from graphrag_dual.ports import Observer
@@ -24,16 +24,20 @@ async def index_dataset(engine: Engine, dataset: Dataset) -> str:
 
     Raises:
         ConfigError: the workspace holds other documents too.
-        InputError: the recorded extraction cannot be read.
+        InputError: the recorded extraction cannot be read, or a part of the set cannot be indexed.
     """
-    extractor = f"recorded:{dataset.extraction}" if dataset.extraction else "spacy"
-    await engine.ingest(dataset.documents, extractor=extractor)
     stored = (await engine.status()).counts.get("documents", 0)
-    if stored != len(dataset.documents):
+    known = await engine.indexed([document.uri for document in dataset.documents])
+    if stored != len(known):  # asked first: nothing is written into a workspace that is somebody's
         raise ConfigError(
-            f"workspace {engine.workspace} holds {stored} documents, {dataset.name} has {len(dataset.documents)}",
-            hint="name a workspace of its own with --workspace, or wipe this one with `graphrag-dual admin wipe`",
+            f"workspace {engine.workspace} holds documents that are not of {dataset.name}",
+            hint="name a workspace of its own with --workspace",
         )
+    extractor = f"recorded:{dataset.extraction}" if dataset.extraction else "spacy"
+    ingested = await engine.ingest(dataset.documents, extractor=extractor)
+    lost = [*(f"{one.uri}: {one.reason}" for one in ingested.problems), *ingested.failed_chunks]
+    if lost:
+        raise InputError(f"{len(lost)} parts of {dataset.name} could not be indexed: {lost[0]}", hint="mend the set")
     await engine.refresh()
     return "recorded" if dataset.extraction else "spacy"
 
@@ -73,7 +77,10 @@ async def collect(engine: Engine, dataset: Dataset, *, extractor: str, observer:
 
 async def _ask(engine: Engine, question: Question, limit: int) -> tuple[QuestionLists, set[str]]:
     """The lists of ``question``, and who wrote the reports among them."""
+    asked = time.perf_counter()
+    await engine.embed_question(question.text)
     started = time.perf_counter()
+    embedding_s = started - asked  # both channels wait for it
     local = await engine.local.lists(question.text, limit)
     await engine.local.candidates(local, limit)
     between = time.perf_counter()
@@ -82,7 +89,9 @@ async def _ask(engine: Engine, question: Question, limit: int) -> tuple[Question
     ended = time.perf_counter()
     reports = [one for one in found if one.source_type == "global_community"]
     citations = {one.doc_id: _strings(one.metadata["cited_chunk_ids"]) for one in reports}
-    lists = QuestionLists(question.id, local, global_, citations, between - started, ended - between)
+    lists = QuestionLists(
+        question.id, local, global_, citations, embedding_s + between - started, embedding_s + ended - between
+    )
     return lists, {str(one.metadata["generator"]) for one in reports}
 
 

@@ -192,17 +192,22 @@ async def _reports(
 def _kept(
     inputs: Sequence[ReportInput], stored: Sequence[StoredReport], generator: str, *, any_generator: bool
 ) -> dict[str, str]:
-    """Stored reports that still fit, by community id: the writer's own first.
+    """Stored reports that still fit, by community id.
 
     A report by a model is never given up for an extractive one: whoever runs a refresh without the key keeps what was
     paid for.  A model replaces extractive reports, and those of another model or prompt.
     """
-    keep_others = any_generator or generator.startswith("extractive")
+    keep_others = any_generator or _is_extractive(generator)
     fitting: dict[str, StoredReport] = {}
-    for one in stored:
-        if one.generator == generator or (keep_others and one.input_hash not in fitting):
+    # The last of several wins: a model's over an extractive one, and of a kind the writer's own.
+    for one in sorted(stored, key=lambda one: (not _is_extractive(one.generator), one.generator == generator)):
+        if one.generator == generator or keep_others:
             fitting[one.input_hash] = one
     return {source.community.id: fitting[source.input_hash].id for source in inputs if source.input_hash in fitting}
+
+
+def _is_extractive(generator: str) -> bool:
+    return generator.startswith("extractive")
 
 
 async def _inputs(tools: RefreshTools, page: Sequence[Community]) -> list[ReportInput]:

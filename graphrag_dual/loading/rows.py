@@ -20,6 +20,8 @@ __all__ = ["CsvLoader", "JsonLinesLoader"]
 
 _TEXT_FIELDS = ("text", "content", "body")
 _BLOCK_BYTES = 1_000_000
+# So many good letters beyond ASCII speak for UTF-8 in spite of one bad byte.
+_DAMAGE = 20
 _WHOLE_ROW = "\n"  # no column has this name
 _QUOTED = re.compile(r'"[^"]*"')
 
@@ -153,12 +155,15 @@ def _lines(file: BinaryIO) -> Iterator[bytes]:
 
 
 def _file_encoding(path: Path) -> str:
-    decoder = codecs.getincrementaldecoder("utf-8")()
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+    good = bad = 0
     with path.open("rb") as file:
         # To the end, though it reads the file twice: the first accented letter may stand in the last row.
         while block := file.read(_BLOCK_BYTES):
-            try:
-                decoder.decode(block)
-            except UnicodeDecodeError:
+            text = decoder.decode(block)
+            damaged = text.count("\ufffd")
+            good += sum(not char.isascii() for char in text) - damaged
+            bad += damaged
+            if bad and bad * _DAMAGE > good:
                 return find_encoding(block + file.readline(_BLOCK_BYTES))  # to the line's end, not within a letter
-    return "utf-8-sig"
+    return "utf-8-sig"  # a few bad bytes in a UTF-8 file are replaced, they do not make it another encoding

@@ -27,19 +27,20 @@ def scoped_query(question: str, workspace: str) -> str:
 
 
 async def undisturbed(
-    ask: Callable[[int], Awaitable[list[Row]]], exact: Callable[[], Awaitable[list[Row]]], *, candidates: int
+    ask: Callable[[int], Awaitable[list[Row]]], exact: Callable[[set[str]], Awaitable[list[Row]]], *, candidates: int
 ) -> list[Row]:
     """Rows of ``ask(candidates)`` with vector lists that other workspaces have not crowded out.
 
-    A row without an id stands for a neighbour's.  Where those leave fewer than ``candidates`` of a list, the index is
-    asked for more, and at last the workspace's own vectors are gone through (``exact``).  Equal scores are ordered by id.
+    A row without an id stands for a neighbour's, or for a report of the generation before.  Where those leave fewer than
+    ``candidates`` of a list, the index is asked for more, and at last the workspace's own vectors are gone through:
+    ``exact``, given the names of these lists.  Equal scores are ordered by id.
     """
     rows = await ask(candidates)
     if _crowded(rows, candidates):
         rows = await ask(min(_MOST, _WIDER * candidates))
         if crowded := _crowded(rows, candidates):
             rows = [row for row in rows if row["list"] not in crowded]
-            rows += [row for row in await exact() if row["list"] in crowded]
+            rows += await exact(crowded)
     rows = sorted((row for row in rows if row["id"] is not None), key=lambda row: (-row["score"], row["id"]))
     taken: Counter[str] = Counter()
     kept = []

@@ -102,13 +102,14 @@ class GlobalChannel:
                 candidates=number,
             )
 
-        async def exact() -> list[Row]:
+        async def exact(lists: set[str]) -> list[Row]:
             return await self._database.read(
                 "exact_global_lists",
                 workspace=self._workspace,
                 generation=generation,
                 vector=vector,
                 candidates=candidates,
+                lists=sorted(lists),
             )
 
         return await undisturbed(ask, exact, candidates=candidates)

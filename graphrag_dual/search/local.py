@@ -109,9 +109,13 @@ class LocalChannel:
                 "local_lists", workspace=self._workspace, vector=vector, text=text, candidates=number
             )
 
-        async def exact() -> list[Row]:
+        async def exact(lists: set[str]) -> list[Row]:
             return await self._database.read(
-                "exact_local_lists", workspace=self._workspace, vector=vector, candidates=candidates
+                "exact_local_lists",
+                workspace=self._workspace,
+                vector=vector,
+                candidates=candidates,
+                lists=sorted(lists),
             )
 
         return await undisturbed(ask, exact, candidates=candidates)

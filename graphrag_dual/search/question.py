@@ -50,7 +50,9 @@ class QuestionEncoder:
             self._waiting[task] -= 1
             if not self._waiting[task]:
                 del self._waiting[task]
-                if not task.done():  # nobody waits for it any more
+                if not task.done():  # nobody waits for it any more, and nobody may begin to
+                    if self._tasks.get(question) is task:
+                        del self._tasks[question]
                     task.cancel()
 
     def problem(self, question: str) -> str:

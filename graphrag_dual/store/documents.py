@@ -27,6 +27,7 @@ __all__ = [
 
 _CHUNKS_PER_WRITE = 1000
 _RECORDS_PER_WRITE = 2000
+_ROW_FILES = (".csv", ".tsv", ".jsonl", ".ndjson")
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,8 +86,12 @@ def _document_row(document: Document, chunks: Sequence[Chunk]) -> Row:
 
 
 async def resolve_uris(database: Database, workspace: str, uris: Sequence[str]) -> dict[str, Row]:
-    """Ids and chunk ids of the documents with these URIs, by URI; a file of rows stands for all its rows."""
-    uris = [*uris, *[row for uri in uris for row in await _rows_of(database, workspace, uri)]]
+    """Ids and chunk ids of the documents with these URIs, by URI.
+
+    A CSV or JSONL file stands for its rows, but for JSONL rows that have an ``id``: that is their URI.
+    """
+    files = [uri for uri in uris if uri.lower().endswith(_ROW_FILES)]
+    uris = [*uris, *[row for uri in files for row in await _rows_of(database, workspace, uri)]]
     ids = [document_id(workspace, uri) for uri in uris]
     rows = await database.read("chunks_of_documents", workspace=workspace, ids=ids)
     return {row["uri"]: row for row in rows}

@@ -94,7 +94,7 @@ async def ensure_indexes(database: Database, embedder: Embedder, workspace: str,
 async def _make_room(database: Database, embedder: Embedder) -> None:
     """Drop vector indexes of another length, unless a workspace uses them: one database has vectors of one length."""
     indexes = await database.read("show_indexes")
-    lengths = {row["dimensions"] for row in indexes if row["type"] == "VECTOR" and row["dimensions"] is not None}
+    lengths = {row["dimensions"] for row in indexes if row["type"] == "VECTOR"}
     if lengths <= {embedder.dimensions}:
         return
     for bound in await database.read("bound_workspaces"):

@@ -22,7 +22,9 @@ __all__ = ["RunRecord", "lease", "recent_runs", "run_record"]
 
 _TTL_S = 120
 
-_held: ContextVar[frozenset[str]] = ContextVar("graphrag_dual_leases", default=frozenset())
+# A database object is one engine's: another engine that is called under the lease is another writer.
+_Key = tuple[int, str]
+_held: ContextVar[frozenset[_Key]] = ContextVar("graphrag_dual_leases", default=frozenset())
 
 
 @asynccontextmanager
@@ -36,39 +38,47 @@ async def lease(database: Database, workspace: str) -> AsyncGenerator[str]:
             failed to renew it in time.
     """
     name = f"workspace:{workspace}"
-    if name in _held.get():
+    key = (id(database), name)
+    if key in _held.get():
         yield ""
         return
     owner = secrets.token_hex(8)
-    async with database.locks[name]:  # callers in this process wait for one another
-        await _take(database, name, owner)
-        token = _held.set(_held.get() | {name})
+    async with database.locks[name]:  # callers of one engine wait for one another
+        held = _held.set(_held.get() | {key})
         try:
+            # Inside the block that gives it back: a cancelled call may have taken it all the same.
+            token = await _take(database, name, owner)
             async with anyio.create_task_group() as tasks:
-                tasks.start_soon(_renew, database, name, owner)
+                tasks.start_soon(_renew, database, name, owner, token)
                 yield owner
                 tasks.cancel_scope.cancel()
         except BaseExceptionGroup as group:
-            raise first_cause(group) from None
+            cause = first_cause(group)
+            raise cause from cause.__cause__
         finally:
-            _held.reset(token)
+            _held.reset(held)
             with anyio.CancelScope(shield=True):
                 await database.write("release_lease", name=name, owner=owner)
 
 
-async def _take(database: Database, name: str, owner: str) -> None:
+async def _take(database: Database, name: str, owner: str) -> int:
+    """Take or renew the lease; its fencing token, which grows with every holder."""
     taken = (await database.write("take_lease", name=name, owner=owner, ttl_s=_TTL_S))[0]
     if not taken["taken"]:
         raise JobBusy(
             f"another run holds the lease of {name} until {taken['expires_at']}",
             hint="try later; a lease whose holder died ends by itself",
         )
+    return int(taken["token"])
 
 
-async def _renew(database: Database, name: str, owner: str) -> None:
+async def _renew(database: Database, name: str, owner: str, token: int) -> None:
     while True:
         await anyio.sleep(_TTL_S / 3)
-        await _take(database, name, owner)
+        if await _take(database, name, owner) != token:
+            raise JobBusy(
+                f"the lease of {name} was lost to another run meanwhile", hint="run it again; every write is idempotent"
+            )
 
 
 class RunRecord:
@@ -96,7 +106,8 @@ async def run_record(database: Database, workspace: str, job: str) -> AsyncGener
             with anyio.CancelScope(shield=True):
                 await _finish(database, record, "failed", f"{type(cause).__name__}: {cause}")
             raise
-        await _finish(database, record, "done", "")
+        with anyio.CancelScope(shield=True):
+            await _finish(database, record, "done", "")
 
 
 async def _finish(database: Database, record: RunRecord, state: str, error: str) -> None:

@@ -231,7 +231,7 @@ def test_every_query_of_the_book_runs_in_the_life_of_a_workspace(
     changed = document(named.settings, "a.txt", "Ada meets Hopper.")
     assert named.ingest([changed]).changed == 1
     named.refresh_communities()
-    assert named.delete(["b.txt"]).deleted == ("b.txt",)
+    assert named.delete(["b.txt", "rows.csv"]).deleted == ("b.txt",)
     named.refresh_reports()
     assert run_job(named, "reindex", []).exit_code == 0
     assert named.status().counts["documents"] == 2
@@ -249,13 +249,13 @@ def test_every_query_of_the_book_runs_in_the_life_of_a_workspace(
 async def rare_paths(database: Database, workspace: str) -> None:
     """What only a crowded or a re-dimensioned database comes to."""
     vector = [1.0] + [0.0] * (DIMENSIONS - 1)
-    exact = await database.read("exact_local_lists", workspace=workspace, vector=vector, candidates=3)
+    local = ["chunk_dense", "entity_dense", "fact_dense"]
+    exact = await database.read("exact_local_lists", workspace=workspace, vector=vector, candidates=3, lists=local)
     assert {row["list"] for row in exact} == {"chunk_dense", "entity_dense", "fact_dense"}
     generation = (await database.read("index_state", workspace=workspace))[0]["generation"]
-    exact = await database.read(
-        "exact_global_lists", workspace=workspace, generation=generation, vector=vector, candidates=3
-    )
-    assert {row["list"] for row in exact} == {"report_dense", "finding_dense"}
+    live = {"workspace": workspace, "generation": generation}
+    exact = await database.read("exact_global_lists", **live, vector=vector, candidates=3, lists=["finding_dense"])
+    assert {row["list"] for row in exact} == {"finding_dense"}
     words = f"+scope:{workspace_scope(workspace)} +(ada)"
     found = await database.read("local_text_lists", workspace=workspace, text=words, candidates=3)
     assert {row["list"] for row in found} == {"chunk_bm25", "entity_bm25"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -13,9 +14,10 @@ import pytest
 from small_world import MarkupExtractor, NamedWriter, command_environment, cypher, documents_of, orphans
 
 from graphrag_dual import GraphRAG, Settings
+from graphrag_dual.engine import Engine
 from graphrag_dual.errors import ConfigError, DatabaseError, JobBusy
 from graphrag_dual.models.testing import HashEmbedder
-from graphrag_dual.store import Database
+from graphrag_dual.store import Database, runs
 
 pytestmark = pytest.mark.neo4j
 
@@ -160,6 +162,49 @@ def test_reports_by_a_model_survive_a_refresh_without_the_model(settings: Settin
         assert rag.refresh_communities().reports_kept == paid
     with opened(settings, report_writer=NamedWriter("llm:model-b:1")) as rag:
         assert rag.refresh().reports_written == paid
+
+
+def test_a_paid_report_beats_an_extractive_one_that_is_kept_from_before(settings: Settings) -> None:
+    with opened(settings) as rag:  # extractive first: the generation before keeps these
+        rag.ingest(documents_of(TEXTS, settings.workspace))
+        rag.refresh()
+    with opened(settings, report_writer=NamedWriter("llm:model-a:1")) as rag:
+        rag.refresh()
+        paid = {one.report_id for one in rag.communities()}
+    with opened(settings) as rag:
+        assert rag.refresh().unchanged
+        assert {one.report_id for one in rag.communities()} == paid
+
+
+def test_a_lease_that_another_took_and_gave_back_meanwhile_is_lost(
+    engine: GraphRAG, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "_TTL_S", 1)  # renewed after a third of a second
+
+    async def stolen(inside: Engine) -> None:
+        async with inside.run_record("reindex"):
+            statement = (
+                "MATCH (l:Lease {name: 'workspace:' + $workspace}) "
+                "SET l.token = l.token + 1, l.owner = 'other', l.expires_at = datetime() - duration('PT1S')"
+            )
+            await asyncio.to_thread(cypher, settings, statement)
+            await asyncio.sleep(5)
+
+    with pytest.raises(JobBusy, match="was lost to another run"):
+        engine.run(stolen)
+
+
+def test_a_wipe_waits_for_no_writer(engine: GraphRAG, settings: Settings) -> None:
+    before = engine.digest()
+    with GraphRAG(settings, embedder=HashEmbedder(DIMENSIONS)) as other:
+
+        async def meanwhile(inside: Engine) -> None:
+            async with inside.run_record("ingest"):
+                with pytest.raises(JobBusy):
+                    await asyncio.to_thread(other.admin, "wipe", {"workspace": settings.workspace, "confirm": "yes"})
+
+        engine.run(meanwhile)
+    assert engine.digest() == before
 
 
 def test_the_extractor_is_not_switched_silently(settings: Settings) -> None:
