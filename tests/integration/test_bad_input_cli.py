@@ -131,7 +131,7 @@ def test_no_password(indexed: GraphRAG, tmp_path: Path) -> None:
 def test_a_server_that_is_not_there(indexed: GraphRAG, tmp_path: Path) -> None:
     result = fails(indexed, "search", "x", cwd=tmp_path, code=69, about="unreachable", NEO4J_URI="bolt://127.0.0.1:1")
 
-    assert result.seconds < 15
+    assert result.seconds < 25  # the driver alone would retry for 30 s
 
 
 def test_a_server_that_never_answers(indexed: GraphRAG, tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_a_server_that_never_answers(indexed: GraphRAG, tmp_path: Path) -> None:
         uri = f"bolt://{HOST}:{silent.getsockname()[1]}"
         result = fails(indexed, "search", "x", cwd=tmp_path, code=69, about=uri, NEO4J_URI=uri)
 
-    assert result.seconds < 15
+    assert result.seconds < 25  # the driver alone would retry for 30 s
 
 
 def test_an_address_that_is_none(indexed: GraphRAG, tmp_path: Path) -> None:
@@ -149,7 +149,7 @@ def test_an_address_that_is_none(indexed: GraphRAG, tmp_path: Path) -> None:
 def test_a_database_that_does_not_exist(indexed: GraphRAG, tmp_path: Path) -> None:
     result = fails(indexed, "search", "x", cwd=tmp_path, code=69, about="'nosuch'", NEO4J_DATABASE="nosuch")
 
-    assert result.seconds < 15
+    assert result.seconds < 25  # the driver alone would retry for 30 s
 
 
 @pytest.mark.parametrize(

@@ -315,14 +315,16 @@ def test_a_reader_never_sees_reports_of_two_generations(settings: Settings) -> N
         thread = threading.Thread(target=read)
         thread.start()
         try:
-            for writer in (two, one, two, one):
-                assert not writer.refresh().unchanged
+            for switch in range(100):  # as many as it takes until the reader has looked often enough
+                assert not (two, one)[switch % 2].refresh().unchanged
+                if switch >= 3 and len(results) > 20:
+                    break
         finally:
             stop.set()
             thread.join()
 
     seen = [{str(hit.metadata["generator"]) for hit in result.hits} for result in results]
-    assert len(seen) > 8
+    assert len(seen) > 20
     assert {generator for generators in seen for generator in generators} == {"one", "two"}
     assert max(map(len, seen)) == 1
 

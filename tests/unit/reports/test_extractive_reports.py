@@ -204,5 +204,5 @@ def test_600_entities_in_500_chunks_take_milliseconds() -> None:
         report = write(large)
         elapsed.append(time.perf_counter() - began)
     print(f"600 entities, 500 chunks, 2000 facts: {min(elapsed) * 1000:.0f} ms")
-    assert min(elapsed) < 0.3
+    assert min(elapsed) < 2  # 0.08 s on a quiet machine; what grows with the square would take minutes
     assert len(report.findings) == 5
