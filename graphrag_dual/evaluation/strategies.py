@@ -76,15 +76,7 @@ def local_chunks(lists: QuestionLists, *, limit: int, k: int) -> ScoredIds:
 
 def global_chunks(lists: QuestionLists, *, limit: int, k: int) -> ScoredIds:
     """The chunks behind the reports of the global channel, each with the score of the first report that brings it."""
-    score_of = {one.doc_id: one.score for one in lists.global_.fused_reports(k=k)[:limit]}
-    chunks: dict[str, float] = {}
-    for report_id, score in score_of.items():
-        near = [
-            one for finding in lists.global_.findings if finding.report_id == report_id for one in finding.chunk_ids
-        ]
-        for chunk_id in (*near, *lists.citations.get(report_id, ())):
-            chunks.setdefault(chunk_id, score)
-    return tuple(chunks.items())
+    return lists.global_.walk(lists.citations, k=k, limit=limit)
 
 
 async def replay_search(question: str, lists: QuestionLists, heading: Heading) -> tuple[SearchHit, ...]:

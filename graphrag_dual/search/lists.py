@@ -66,8 +66,8 @@ class GlobalLists:
         findings = tuple((finding.report_id, finding.score) for finding in self.findings)
         return _fuse({**self.reports, "findings": findings}, _GLOBAL_WEIGHTS, k)
 
-    def fused_chunks(self, citations: Mapping[str, Sequence[str]], *, k: int, limit: int) -> list[Fused]:
-        """Up to ``limit`` chunks behind the best ``limit`` reports, report by report, scored by rank.
+    def walk(self, citations: Mapping[str, Sequence[str]], *, k: int, limit: int) -> ScoredIds:
+        """The chunks behind the best ``limit`` reports, each once, with the score of the first report that brings it.
 
         Of each report, those of its findings nearest to the question come first, then all that its findings cite:
         ``citations``, by report id.
@@ -75,12 +75,15 @@ class GlobalLists:
         nearest: dict[str, list[str]] = {}
         for finding in self.findings:
             nearest.setdefault(finding.report_id, []).extend(finding.chunk_ids)
-        walk = [
-            chunk_id
-            for report in self.fused_reports(k=k)[:limit]
-            for chunk_id in (*nearest.get(report.doc_id, ()), *citations.get(report.doc_id, ()))
-        ]
-        return reciprocal_rank_fusion([RankedList("cited", 1.0, tuple(walk))], k=k)[:limit]
+        chunks: dict[str, float] = {}
+        for report in self.fused_reports(k=k)[:limit]:
+            for chunk_id in (*nearest.get(report.doc_id, ()), *citations.get(report.doc_id, ())):
+                chunks.setdefault(chunk_id, report.score)
+        return tuple(chunks.items())
+
+    def fused_chunks(self, citations: Mapping[str, Sequence[str]], *, k: int, limit: int) -> list[Fused]:
+        """The first ``limit`` chunks of the walk, scored by rank."""
+        return _fuse({"cited": self.walk(citations, k=k, limit=limit)}, {"cited": 1.0}, k)[:limit]
 
 
 def _fuse(lists: Mapping[str, ScoredIds], weights: Mapping[str, float], k: int) -> list[Fused]:
