@@ -122,9 +122,10 @@ class Settings(BaseSettings):
     candidates: int = Field(default=50, ge=1, le=1000, description="Items asked of each channel before fusion.")
     channel_timeout_s: float = Field(default=10.0, gt=0, description="Seconds after which a channel is left out.")
     strategy: str = Field(
-        default="adaptive",
-        pattern="^(adaptive|rrf)$",
-        description="`adaptive` weighs channels by the question's intent; `rrf` gives both 1.0.",
+        default="learned",
+        pattern="^(learned|adaptive|rrf)$",
+        description="`learned` fuses all lists of both channels with measured weights; `adaptive` weighs the channels by "
+        "the question's intent; `rrf` gives both 1.0.",
     )
 
     @field_validator("neo4j_uri", "neo4j_password", "openai_api_key", "openai_base_url", mode="before")

@@ -220,13 +220,19 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a question asks for and what each channel's vote weighs."""
+    """What a question asks for and what each channel's vote weighs.
+
+    ``lists`` holds what each ranked list's vote weighs beside that, by name, such as ``"local/graph"``; empty where a
+    channel votes as a whole.  ``k`` is the constant of the fusion where the plan brings one.
+    """
 
     question: str
     intent: Intent
     weights: Mapping[Channel, float]
     strategy: str
     matched: tuple[str, ...] = ()
+    lists: Mapping[str, float] = field(default_factory=dict)
+    k: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,39 +62,49 @@ UNION ALL
 }
 RETURN list, id, score, entity_ids;
 
-// name: neighbourhood(workspace: STRING, seed_ids: LIST<STRING>, fanout: INTEGER, breadth: INTEGER) read
-// The bounded surroundings of seed entities: two hops over relationships, at most `fanout` per entity and `breadth`
-// entities per hop, heaviest first, and the chunks that mention any of them. Never an unbounded path.
-MATCH (s:__Entity__ {workspace: $workspace}) USING INDEX s:__Entity__(id) WHERE s.id IN $seed_ids
+// name: neighbourhood(workspace: STRING, seed_ids: LIST<STRING>, chunk_ids: LIST<STRING>, near: INTEGER, fanout: INTEGER, breadth: INTEGER, hub: INTEGER) read
+// The bounded surroundings of a question: its seed entities and those of the first `near` of its chunks, one hop over
+// relationships around them (at most `fanout` per entity, heaviest first, and `breadth` new entities in all), the chunks that
+// mention any of them, and whom all `chunk_ids` mention. An entity with more than `hub` relationships or mentions leads
+// everywhere: it is not followed. Never an unbounded path.
+OPTIONAL MATCH (s:__Entity__ {workspace: $workspace}) USING INDEX s:__Entity__(id) WHERE s.id IN $seed_ids
 WITH collect(s) AS seeds
-CALL (seeds) {
-  UNWIND seeds AS e
+CALL () {
+  OPTIONAL MATCH (c:Chunk {workspace: $workspace}) USING INDEX c:Chunk(id) WHERE c.id IN $chunk_ids[..$near]
+  CALL (c) {
+    MATCH (c)<-[:FROM_CHUNK]-(e:__Entity__)
+    RETURN e ORDER BY e.id LIMIT $fanout
+  }
+  RETURN collect(DISTINCT e) AS named
+}
+CALL (seeds, named) {
+  UNWIND seeds + named AS e
+  WITH DISTINCT e WHERE COUNT { (e)-[:RELATED_TO]-() } <= $hub
   CALL (e) {
     MATCH (e)-[r:RELATED_TO]-(n:__Entity__)
     RETURN n, r.weight AS weight ORDER BY weight DESC, n.id LIMIT $fanout
   }
-  WITH e, n, weight ORDER BY weight DESC, n.id
-  RETURN collect([e.id, n.id, weight]) AS first_edges, collect(DISTINCT n)[..$breadth] AS first
+  WITH e, n, weight ORDER BY weight DESC, e.id, n.id
+  RETURN collect([e.id, n.id, weight]) AS edges, collect(DISTINCT n)[..$breadth] AS around
 }
-CALL (first) {
-  UNWIND first AS e
-  CALL (e) {
-    MATCH (e)-[r:RELATED_TO]-(n:__Entity__)
-    RETURN n, r.weight AS weight ORDER BY weight DESC, n.id LIMIT $fanout
-  }
-  WITH e, n, weight ORDER BY weight DESC, n.id
-  RETURN collect([e.id, n.id, weight]) AS second_edges, collect(DISTINCT n)[..$breadth] AS second
-}
-CALL (seeds, first, second) {
-  UNWIND seeds + first + second AS e
-  WITH DISTINCT e
+CALL (seeds, named, around) {
+  UNWIND seeds + named + around AS e
+  WITH DISTINCT e WHERE COUNT { (e)-[:FROM_CHUNK]->() } <= $hub
   CALL (e) {
     MATCH (e)-[:FROM_CHUNK]->(c:Chunk)
     RETURN c.id AS chunk_id ORDER BY chunk_id LIMIT $fanout
   }
   RETURN collect([e.id, chunk_id]) AS mentions
 }
-RETURN first_edges + second_edges AS edges, mentions,
+CALL () {
+  OPTIONAL MATCH (c:Chunk {workspace: $workspace}) USING INDEX c:Chunk(id) WHERE c.id IN $chunk_ids
+  CALL (c) {
+    MATCH (c)<-[:FROM_CHUNK]-(e:__Entity__)
+    RETURN e.id AS entity_id ORDER BY entity_id LIMIT $fanout
+  }
+  RETURN collect([entity_id, c.id]) AS chunk_mentions
+}
+RETURN edges, mentions + chunk_mentions AS mentions,
        [e IN seeds | [e.id, COUNT { (e)-[:FROM_CHUNK]->() }]] AS seed_mentions;
 
 // name: global_lists(workspace: STRING, generation: INTEGER, vector: LIST<FLOAT>, text: STRING, candidates: INTEGER) read

@@ -70,12 +70,14 @@ class _QueryRow(BaseModel):
     text: str = Field(pattern=r"\S")
     kind: str = "question"
     answers: list[str] = []
-    answer_groups: list[str | list[str]] | None = None
+    answer_groups: str | list[str | list[str]] | None = None
 
     def groups(self) -> tuple[tuple[str, ...], ...]:
         """Accepted answers: of each group one is wanted; without groups the answers are one group."""
         if self.answer_groups is None:
             return (tuple(self.answers),) if self.answers else ()
+        if isinstance(self.answer_groups, str):
+            return ((self.answer_groups,),)
         return tuple((group,) if isinstance(group, str) else tuple(group) for group in self.answer_groups)
 
 

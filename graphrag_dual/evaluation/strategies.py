@@ -115,7 +115,7 @@ def _global_candidates(lists: QuestionLists, *, limit: int, k: int) -> list[Cand
 
 
 def _bare(kind: SourceType, ranked: Iterable[Fused]) -> list[Candidate]:
-    return [Candidate(one.doc_id, "", kind, one.score) for one in ranked]
+    return [Candidate(one.doc_id, "", kind, one.score, {"lists": one.ranks}) for one in ranked]
 
 
 def normalised(scored: ScoredIds) -> dict[str, float]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import logging
 import re
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import anyio
@@ -20,19 +21,11 @@ from graphrag_dual.model import Candidate, Channel, Plan, SearchHit, SearchResul
 from graphrag_dual.ports import GlobalRetriever, LocalRetriever
 from graphrag_dual.search.fusion import Fused, RankedList, reciprocal_rank_fusion
 from graphrag_dual.search.intent import plan as plan_of
+from graphrag_dual.search.votes import ranked_lists
 
-__all__ = ["LANES", "DualSearcher", "check_call"]
+__all__ = ["DualSearcher", "check_call"]
 
 _log = logging.getLogger(__name__)
-
-# What each channel ranks.  An entity's text is derived, so a chunk of the same rank goes first; a chunk that a finding
-# cites has the global channel's vote at second hand: not quite half of it (DECISIONS.md, D11 and D12).
-LANES: Mapping[tuple[Channel, SourceType], float] = {
-    ("local", "local_chunk"): 1.0,
-    ("local", "local_entity"): 0.9,
-    ("global", "global_community"): 1.0,
-    ("global", "local_chunk"): 0.45,
-}
 
 _CHANNELS: tuple[Channel, ...] = ("local", "global")
 _MOST = 1000
@@ -48,6 +41,21 @@ class _Outcome:
     seconds: float = 0.0
     problem: str = ""
     error: Exception | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Vote:
+    """One list's vote for one document."""
+
+    channel: Channel
+    weight: float
+    name: str
+    rank: int
+    k: int
+
+    @property
+    def contribution(self) -> float:
+        return self.weight / (self.k + self.rank)
 
 
 class DualSearcher:
@@ -159,42 +167,56 @@ class DualSearcher:
         return outcome
 
     def _fuse(self, plan: Plan, outcomes: Mapping[Channel, _Outcome]) -> list[SearchHit]:
-        lists = [one for channel, outcome in outcomes.items() for one in self._lists(channel, outcome, plan)]
-        channel_of = {ranked.name: channel for channel, ranked in lists}
-        weight_of = {ranked.name: ranked.weight for _, ranked in lists}
-        hits = []
-        for fused in reciprocal_rank_fusion([ranked for _, ranked in lists], k=self._k):
-            votes = {channel_of[name]: (rank, weight_of[name] / (self._k + rank)) for name, rank in fused.ranks.items()}
-            hits.append(_hit(fused, votes, outcomes))
-        return hits
+        k = self._k if plan.k is None else plan.k
+        voting: dict[str, tuple[Channel, float]] = {}
+        lists: list[RankedList] = []
+        for channel, outcome in outcomes.items():
+            for one in ranked_lists(channel, outcome.candidates.values(), plan, self._lanes):
+                voting[one.name] = (channel, one.weight)
+                lists.append(one)
+        places = {channel: self._places(outcome.candidates.values()) for channel, outcome in outcomes.items()}
+        return [
+            _hit(fused, [_Vote(*voting[name], name, rank, k) for name, rank in fused.ranks.items()], places, outcomes)
+            for fused in reciprocal_rank_fusion(lists, k=k)
+        ]
 
-    def _lists(self, channel: Channel, outcome: _Outcome, plan: Plan) -> Iterator[tuple[Channel, RankedList]]:
-        weight = plan.weights[channel]
-        if self._lanes is None:
-            yield channel, RankedList(channel, weight, tuple(outcome.candidates))
-            return
-        for (lane_channel, source_type), share in self._lanes.items():
-            if lane_channel == channel:
-                ids = tuple(one.doc_id for one in outcome.candidates.values() if one.source_type == source_type)
-                yield channel, RankedList(f"{channel}/{source_type}", weight * share, ids)
+    def _places(self, candidates: Iterable[Candidate]) -> dict[str, int]:
+        """The 1-based place of each candidate in its channel, with lanes that among those of its source type."""
+        taken: Counter[str] = Counter()
+        places = {}
+        for one in candidates:
+            lane = one.source_type if self._lanes else ""
+            taken[lane] += 1
+            places[one.doc_id] = taken[lane]
+        return places
 
 
-def _hit(fused: Fused, votes: Mapping[Channel, tuple[int, float]], outcomes: Mapping[Channel, _Outcome]) -> SearchHit:
-    channels = [channel for channel in _CHANNELS if channel in votes]
+def _hit(
+    fused: Fused,
+    votes: Sequence[_Vote],
+    places: Mapping[Channel, Mapping[str, int]],
+    outcomes: Mapping[Channel, _Outcome],
+) -> SearchHit:
+    voting = {vote.channel for vote in votes}
+    channels = [channel for channel in _CHANNELS if channel in voting]
     found = {channel: outcomes[channel].candidates[fused.doc_id] for channel in channels}
-    best = min(channels, key=lambda channel: votes[channel][0])  # the first of equals is local
+    ranks = {channel: places[channel][fused.doc_id] for channel in channels}
+    best = min(channels, key=lambda channel: ranks[channel])  # the first of equals is local
     metadata: dict[str, object] = {}
     for channel in reversed(channels):
         metadata.update(found[channel].metadata)
     metadata["raw_scores"] = {channel: found[channel].raw_score for channel in channels}
-    metadata["ranks"] = {channel: votes[channel][0] for channel in channels}
-    metadata["contributions"] = {channel: round(votes[channel][1], 6) for channel in channels}
+    metadata["ranks"] = ranks
+    metadata["contributions"] = {
+        channel: round(sum(vote.contribution for vote in votes if vote.channel == channel), 6) for channel in channels
+    }
+    metadata["votes"] = {vote.name: {"rank": vote.rank, "contribution": round(vote.contribution, 6)} for vote in votes}
     return SearchHit(
         doc_id=fused.doc_id,
         content=next((one.content for one in found.values() if one.content.strip()), ""),
         source_type=found[best].source_type,
         rrf_score=round(fused.score, 6),
-        channel_evidence=tuple(f"{channel}(rank:{votes[channel][0]})" for channel in channels),
+        channel_evidence=tuple(f"{channel}(rank:{ranks[channel]})" for channel in channels),
         metadata=metadata,
     )
 

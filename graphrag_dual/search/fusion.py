@@ -16,11 +16,15 @@ __all__ = ["Fused", "RankedList", "reciprocal_rank_fusion"]
 
 @dataclass(frozen=True, slots=True)
 class RankedList:
-    """The ids that one source found, best first, and what its vote weighs (finite, at least 0; 0 is no vote)."""
+    """The ids that one source found, best first, and what its vote weighs (finite, at least 0; 0 is no vote).
+
+    ``ranks`` are their 1-based ranks, ascending, where some of the list are not among ``ids``; else a rank is a position.
+    """
 
     name: str
     weight: float
     ids: tuple[str, ...]
+    ranks: tuple[int, ...] | None = None
 
 
 class Fused(NamedTuple):
@@ -34,13 +38,15 @@ class Fused(NamedTuple):
 def reciprocal_rank_fusion(ranked: Sequence[RankedList], *, k: int = 60) -> list[Fused]:
     """Order documents by the sum of ``weight / (k + rank)`` over the lists that hold them.
 
-    A rank is the 1-based position among the distinct ids of a list; a repeated id counts once, where it stands first.
+    A rank is the 1-based position among the distinct ids of a list, or what the list says it is; a repeated id counts once,
+    where it stands first.
     A list that lacks a document adds nothing to it, and a list of weight 0 has no say at all.  The order is
     (score descending, best rank ascending, id ascending), with scores compared exactly, so it depends neither on the
     order of ``ranked`` nor on rounding.
 
     Raises:
-        ValueError: ``k`` is negative, a weight is negative or not finite, or two lists share a name.
+        ValueError: ``k`` is negative, a weight is negative or not finite, two lists share a name, or a list's ranks are not
+            ascending from 1, one for each distinct id.
     """
     _check(ranked, k)
     voting = sorted((one for one in ranked if one.weight > 0), key=lambda one: one.name)
@@ -50,9 +56,10 @@ def reciprocal_rank_fusion(ranked: Sequence[RankedList], *, k: int = 60) -> list
     bits = 2
     for one, whole in zip(voting, weights, strict=True):
         name, weight, distinct = one.name, one.weight, dict.fromkeys(one.ids)
-        bits += 2 * (k + len(distinct)).bit_length()
-        for divisor, doc_id in enumerate(distinct, start=k + 1):
-            rank = divisor - k
+        ranks_of = one.ranks or range(1, len(distinct) + 1)
+        bits += 2 * (k + (ranks_of[-1] if distinct else 0)).bit_length()
+        for rank, doc_id in zip(ranks_of, distinct, strict=True):
+            divisor = k + rank
             if doc_id not in sums:
                 sums[doc_id] = (whole, divisor, weight / divisor, rank, {name: rank})
                 continue
@@ -73,10 +80,18 @@ def _check(ranked: Sequence[RankedList], k: int) -> None:
     for one in ranked:
         if not (math.isfinite(one.weight) and one.weight >= 0):
             raise ValueError(f"the weight of list {one.name!r} must be finite and at least 0, not {one.weight}")
+        if one.ranks is not None:
+            _check_ranks(one, one.ranks)
     if not math.isfinite(sum(one.weight for one in ranked)):
         raise ValueError("the weights are too large to be added")
     if len({one.name for one in ranked}) != len(ranked):
         raise ValueError("two ranked lists share a name")
+
+
+def _check_ranks(one: RankedList, ranks: Sequence[int]) -> None:
+    ascending = all(low < high for low, high in zip((0, *ranks), ranks, strict=False))
+    if not ascending or len(ranks) != len(set(one.ids)) or len(ranks) != len(one.ids):
+        raise ValueError(f"the ranks of list {one.name!r} must ascend from 1, one for each of its distinct ids")
 
 
 def _whole_weights(voting: Sequence[RankedList]) -> tuple[list[int], int]:

@@ -11,8 +11,11 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from graphrag_dual.model import Channel, Intent, Plan
+from graphrag_dual.search.weights import LEARNED_K, list_weights
 
-__all__ = ["plan"]
+__all__ = ["STRATEGIES", "plan"]
+
+STRATEGIES = ("learned", "adaptive", "rrf")
 
 # Longer texts are pasted material; what is asked stands near its beginning or its end.
 _HEAD, _TAIL = 1500, 500
@@ -174,21 +177,23 @@ def plan(question: str, *, strategy: str = "adaptive") -> Plan:
     | ``mixed`` | both | 1.8 | 1.5 |
     | ``neutral`` | neither | 1.0 | 1.0 |
 
-    ``strategy`` ``adaptive`` uses this table; ``rrf`` records the intent but gives both channels 1.0.  Of questions
-    longer than 2,000 characters the first 1,500 and the last 500 are read.  ``matched`` lists what was found.
+    ``strategy`` ``adaptive`` uses this table; ``rrf`` and ``learned`` record the intent but give both channels 1.0, and
+    ``learned`` weighs each of their lists (``search/weights.py``).  Of questions longer than 2,000 characters the first
+    1,500 and the last 500 are read.  ``matched`` lists what was found.
 
     Raises:
         ValueError: ``strategy`` is unknown.
     """
-    if strategy not in ("adaptive", "rrf"):
-        raise ValueError(f"unknown strategy {strategy!r}; choose adaptive or rrf")
+    if strategy not in STRATEGIES:
+        raise ValueError(f"unknown strategy {strategy!r}; choose {', '.join(STRATEGIES)}")
     text = question if len(question) <= _HEAD + _TAIL else f"{question[:_HEAD]}\n{question[-_TAIL:]}"
     whole = tuple(dict.fromkeys(_global_words(text.lower())))
     exact = tuple(dict.fromkeys(_exact_terms(text)))
     intent: Intent = ("mixed" if exact else "global") if whole else ("local" if exact else "neutral")
     local, global_ = _WEIGHTS[intent] if strategy == "adaptive" else (1.0, 1.0)
     weights: dict[Channel, float] = {"local": local, "global": global_}
-    return Plan(question=question, intent=intent, weights=weights, strategy=strategy, matched=whole + exact)
+    lists, k = (list_weights(), LEARNED_K) if strategy == "learned" else ({}, None)
+    return Plan(question, intent, weights, strategy, matched=whole + exact, lists=lists, k=k)
 
 
 def _global_words(text: str) -> Iterator[str]:

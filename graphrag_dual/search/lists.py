@@ -83,7 +83,7 @@ class GlobalLists:
 
     def fused_chunks(self, citations: Mapping[str, Sequence[str]], *, k: int, limit: int) -> list[Fused]:
         """The first ``limit`` chunks of the walk, scored by rank."""
-        return _fuse({"cited": self.walk(citations, k=k, limit=limit)}, {"cited": 1.0}, k)[:limit]
+        return _fuse({"walk": self.walk(citations, k=k, limit=limit)}, {"walk": 1.0}, k)[:limit]
 
 
 def _fuse(lists: Mapping[str, ScoredIds], weights: Mapping[str, float], k: int) -> list[Fused]:

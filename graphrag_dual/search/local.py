@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from graphrag_dual.model import Candidate
 from graphrag_dual.search.candidates import by_score, chunk_candidates, metadata_of, scoped_query, undisturbed
 from graphrag_dual.search.fusion import Fused
-from graphrag_dual.search.graph_list import Neighbourhood, personalised_pagerank, seed_weights
+from graphrag_dual.search.graph_list import Neighbourhood, chunk_weights, personalised_pagerank, seed_weights
 from graphrag_dual.search.lists import ENTITIES, LocalLists, ScoredIds
 from graphrag_dual.search.question import QuestionEncoder
 from graphrag_dual.store.database import Database, Row
@@ -24,8 +24,10 @@ _LISTS = ("chunk_dense", "chunk_bm25", "entity_dense", "entity_bm25", "fact_dens
 
 # Few and precise seeds beat many: measured on multi-hop questions, five facts rank better than eight or fifteen.
 _FACTS = 5
+_CHUNKS, _NEAR = 50, 5  # chunks near to the question that take part, and those whose entities are followed
 _FANOUT = 30
 _BREADTH = 100
+_HUB = 1000
 
 
 class LocalChannel:
@@ -121,20 +123,29 @@ class LocalChannel:
         return await undisturbed(ask, exact, candidates=candidates)
 
     async def _graph_scores(self, lists: Mapping[str, Sequence[Row]]) -> _GraphScores:
-        facts = [(row["score"], row["entity_ids"]) for row in lists["fact_dense"][:_FACTS]]
-        if not facts:  # without facts the entities nearest to the question are the seeds
+        facts = [(_cosine(row["score"]), row["entity_ids"]) for row in lists["fact_dense"][:_FACTS]]
+        if (
+            not facts
+        ):  # without facts the entities nearest to the question are the seeds, the words' order being no measure
             nearest = lists["entity_dense"] or lists["entity_bm25"]
-            facts = [(row["score"], [row["id"]]) for row in nearest[:_FACTS]]
+            facts = [(1.0, [row["id"]]) for row in nearest[:_FACTS]]
+        dense = {row["id"]: _cosine(row["score"]) for row in lists["chunk_dense"][:_CHUNKS]}
         seed_ids = sorted({entity_id for _, entity_ids in facts for entity_id in entity_ids})
-        if not seed_ids:
+        if not (seed_ids or dense):
             return _GraphScores({}, {})
         rows = await self._database.read(
-            "neighbourhood", workspace=self._workspace, seed_ids=seed_ids, fanout=_FANOUT, breadth=_BREADTH
+            "neighbourhood",
+            workspace=self._workspace,
+            seed_ids=seed_ids,
+            chunk_ids=list(dense),
+            near=_NEAR,
+            fanout=_FANOUT,
+            breadth=_BREADTH,
+            hub=_HUB,
         )
         around = Neighbourhood(rows[0]["edges"], rows[0]["mentions"], dict(rows[0]["seed_mentions"]))
-        dense = {row["id"]: row["score"] for row in lists["chunk_dense"]}
-        scores = personalised_pagerank(around, seed_weights(facts, around.seed_mentions), dense)
-        chunk_ids = {chunk_id for _, chunk_id in around.mentions}
+        scores = personalised_pagerank(around, seed_weights(facts, around.seed_mentions), chunk_weights(dense))
+        chunk_ids = dense.keys() | {chunk_id for _, chunk_id in around.mentions}
         return _GraphScores(
             chunks={name: score for name, score in scores.items() if name in chunk_ids},
             entities={name: score for name, score in scores.items() if name not in chunk_ids},
@@ -162,6 +173,11 @@ class LocalChannel:
 class _GraphScores:
     chunks: Mapping[str, float]
     entities: Mapping[str, float]
+
+
+def _cosine(score: float) -> float:
+    """The cosine behind an index's score, which is (1 + cosine) / 2."""
+    return 2 * score - 1
 
 
 def _scored(rows: Sequence[Row]) -> ScoredIds:

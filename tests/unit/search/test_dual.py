@@ -93,6 +93,10 @@ def test_a_document_of_both_channels_is_one_hit_with_both_marks() -> None:
         "raw_scores": {"local": 0.5, "global": 7.0},
         "ranks": {"local": 3, "global": 1},
         "contributions": {"local": round(1 / 63, 6), "global": round(1 / 61, 6)},
+        "votes": {
+            "local": {"rank": 3, "contribution": round(1 / 63, 6)},
+            "global": {"rank": 1, "contribution": round(1 / 61, 6)},
+        },
     }
     assert [hit.doc_id for hit in result.hits] == ["both", "a", "b"]
     assert result.hits[1].channel_evidence == ("local(rank:1)",)

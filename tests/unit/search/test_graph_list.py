@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrag_dual.search.graph_list import Neighbourhood, personalised_pagerank, seed_weights
+from graphrag_dual.search.graph_list import Neighbourhood, chunk_weights, personalised_pagerank, seed_weights
 
 ENTITIES = [f"e{number}" for number in range(6)]
 CHUNKS = [f"c{number}" for number in range(5)]
@@ -25,12 +25,12 @@ CHAIN = Neighbourhood(
 )
 
 
-def solved(edges: Edges, mentions: Mentions, seeds: dict[str, float], dense: dict[str, float]) -> dict[str, float]:
-    """The stationary scores as the solution of (I - 0.5 P') x = 0.5 r, with dense matrices and no iteration."""
+def solved(edges: Edges, mentions: Mentions, seeds: dict[str, float], chunks: dict[str, float]) -> dict[str, float]:
+    """The stationary scores as the solution of (I - 0.7 P') x = 0.3 r, with dense matrices and no iteration."""
     names = sorted(
         {name for edge in edges if edge[0] != edge[1] for name in edge[:2]} | {n for m in mentions for n in m}
     )
-    names = sorted({*names, *seeds})
+    names = sorted({*names, *seeds, *chunks})
     place = {name: number for number, name in enumerate(names)}
     matrix = np.zeros((len(names), len(names)))
     for a, b, weight in edges:
@@ -38,16 +38,11 @@ def solved(edges: Edges, mentions: Mentions, seeds: dict[str, float], dense: dic
             i, j = place[a], place[b]
             matrix[i, j] = matrix[j, i] = max(weight, matrix[i, j])
     for entity, chunk in mentions:
-        matrix[place[entity], place[chunk]] = matrix[place[chunk], place[entity]] = 1.0
+        matrix[place[entity], place[chunk]] = matrix[place[chunk], place[entity]] = 2.0
     sums = matrix.sum(axis=1, keepdims=True)
     walk = np.divide(matrix, sums, out=np.zeros_like(matrix), where=sums > 0)
-    restart = np.array([seeds.get(name, 0.0) for name in names]) / sum(seeds.values())
-    low, top = (min(dense.values()), max(dense.values())) if dense else (0.0, 0.0)
-    for chunk, similarity in dense.items():
-        if chunk in place and top > low:
-            restart[place[chunk]] += 0.05 * (similarity - low) / (top - low)
-    restart /= restart.sum()
-    scores = np.linalg.solve(np.eye(len(names)) - 0.5 * walk.T, 0.5 * restart)
+    restart = np.array([seeds.get(name, 0.0) + chunks.get(name, 0.0) for name in names])
+    scores = np.linalg.solve(np.eye(len(names)) - 0.7 * walk.T, 0.3 * restart / restart.sum())
     return dict(zip(names, scores.tolist(), strict=True))
 
 
@@ -85,21 +80,32 @@ def test_similarity_alone_decides_between_chunks_at_one_distance() -> None:
     assert (
         personalised_pagerank(around, {"seed": 1.0}, {})["a"] == personalised_pagerank(around, {"seed": 1.0}, {})["b"]
     )
-    scores = personalised_pagerank(around, {"seed": 1.0}, {"a": 0.3, "b": 0.8})
+    scores = personalised_pagerank(around, {"seed": 1.0}, chunk_weights({"a": 0.3, "b": 0.8}))
     assert scores["b"] > scores["a"]
 
 
 def test_without_a_seed_there_is_no_list() -> None:
     assert personalised_pagerank(CHAIN, {}, {}) == {}
     assert personalised_pagerank(CHAIN, {"seed": 0.0}, {}) == {}
-    assert personalised_pagerank(Neighbourhood([], [], {}), {}, {"near": 0.9}) == {}
+    assert personalised_pagerank(Neighbourhood([], [], {}), {}, {}) == {}
+
+
+def test_a_near_chunk_is_a_seed_by_itself() -> None:
+    scores = personalised_pagerank(CHAIN, {}, {"near": 0.9})
+    assert scores["near"] > scores["seed"] > scores["other"] > scores["far"] > 0
+
+
+def test_the_nearest_chunk_gets_a_small_share_of_the_restarts_and_a_distant_one_next_to_nothing() -> None:
+    assert chunk_weights({"a": 0.8, "b": 0.4, "c": -0.2}) == pytest.approx({"a": 0.08, "b": 0.08 / 256, "c": 0.0})
+    assert chunk_weights({"a": -0.5}) == {"a": 0.0}
+    assert chunk_weights({}) == {}
 
 
 def test_a_seed_without_a_neighbour_keeps_its_share_and_takes_nothing_from_others() -> None:
     alone = personalised_pagerank(Neighbourhood([], [], {}), {"seed": 1.0}, {})
-    assert alone == pytest.approx({"seed": 0.5})
+    assert alone == pytest.approx({"seed": 0.3})
     both = personalised_pagerank(CHAIN, {"seed": 1.0, "alone": 1.0}, {})
-    assert both["alone"] == pytest.approx(0.25)
+    assert both["alone"] == pytest.approx(0.15)
     assert all(
         both[name] == pytest.approx(score / 2) for name, score in personalised_pagerank(CHAIN, {"seed": 1}, {}).items()
     )
@@ -115,12 +121,16 @@ def test_parallel_edges_count_once_at_their_greater_weight_and_loops_not_at_all(
 
 def test_of_two_seeds_the_rarer_one_weighs_more() -> None:
     weights = seed_weights([(0.8, ["rare", "common"])], {"rare": 1, "common": 40})
-    assert weights == pytest.approx({"rare": 0.8, "common": 0.02})
+    assert weights == pytest.approx({"rare": 40 / 41, "common": 1 / 41})
     around = Neighbourhood([], [("rare", "r"), ("common", "c")], {})
     scores = personalised_pagerank(around, weights, {})
     assert scores["r"] > scores["c"]
 
 
-def test_a_seed_weighs_the_mean_of_its_facts() -> None:
-    facts = [(0.9, ["a", "b"]), (0.5, ["a"]), (0.4, ["c", "c"])]
-    assert seed_weights(facts, {"a": 2, "c": 0}) == pytest.approx({"a": 0.35, "b": 0.9, "c": 0.4})
+def test_a_seed_weighs_the_mean_of_its_facts_and_far_facts_hardly_count() -> None:
+    facts = [(0.8, ["a", "b"]), (0.4, ["a"]), (0.4, ["c", "c"])]
+    near, far = 1.0, 0.5**8
+    a, b, c = (near + far) / 2 / 2, near, far
+    total = a + b + c
+    assert seed_weights(facts, {"a": 2, "c": 0}) == pytest.approx({"a": a / total, "b": b / total, "c": c / total})
+    assert seed_weights([(-0.1, ["a"])], {}) == {}
