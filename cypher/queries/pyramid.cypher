@@ -18,7 +18,7 @@ RETURN kind, id, document_id, index;
 
 // name: document_outline(workspace: STRING, document_id: STRING) read
 // How many chunks a document has, and where the path of headings changes from one chunk to the next.
-MATCH (d:Document {id: $document_id, workspace: $workspace})
+MATCH (d:Document {id: $document_id, workspace: $workspace}) USING INDEX d:Document(id)
 CALL (d) {
   MATCH (d)<-[:FROM_DOCUMENT]-(c:Chunk)
   OPTIONAL MATCH (before:Chunk)-[:NEXT_CHUNK]->(c)
@@ -30,7 +30,8 @@ RETURN d.id AS id, d.uri AS uri, d.title AS title, chunks, runs;
 
 // name: chunks_at(workspace: STRING, document_id: STRING, indexes: LIST<INTEGER>) read
 // Ids and embeddings of the chunks at these places of a document.
-MATCH (d:Document {id: $document_id, workspace: $workspace})<-[:FROM_DOCUMENT]-(c:Chunk)
+MATCH (d:Document {id: $document_id, workspace: $workspace}) USING INDEX d:Document(id)
+MATCH (d)<-[:FROM_DOCUMENT]-(c:Chunk)
 WHERE c.index IN $indexes
 RETURN c.index AS index, c.id AS id, c.embedding AS embedding
 ORDER BY index;
@@ -49,12 +50,12 @@ ORDER BY level, id;
 // name: communities_above(workspace: STRING, generation: INTEGER, id: STRING) read
 // The communities of one generation that an entity lies in, or that lie above the community of a report.
 CALL () {
-  MATCH (e:__Entity__ {id: $id, workspace: $workspace})
-        -[:IN_COMMUNITY]->(:__Community__ {generation: $generation})-[:PARENT_COMMUNITY*0..12]->(community:__Community__)
+  MATCH (e:__Entity__ {id: $id, workspace: $workspace}) USING INDEX e:__Entity__(id)
+  MATCH (e)-[:IN_COMMUNITY]->(:__Community__ {generation: $generation})-[:PARENT_COMMUNITY*0..12]->(community:__Community__)
   RETURN community
 UNION ALL
-  MATCH (r:CommunityReport {id: $id, workspace: $workspace})
-        -[:REPORTS_ON]->(c:__Community__ {generation: $generation})
+  MATCH (r:CommunityReport {id: $id, workspace: $workspace}) USING INDEX r:CommunityReport(id)
+  MATCH (r)-[:REPORTS_ON]->(c:__Community__ {generation: $generation})
   WITH c ORDER BY c.level, c.id LIMIT 1
   MATCH (c)-[:PARENT_COMMUNITY*1..12]->(community:__Community__)
   RETURN community
@@ -63,7 +64,8 @@ RETURN community.id AS id ORDER BY community.level DESC, id;
 
 // name: communities_below(workspace: STRING, generation: INTEGER, report_id: STRING) read
 // The children of the community of a report, largest first.
-MATCH (r:CommunityReport {id: $report_id, workspace: $workspace})-[:REPORTS_ON]->(c:__Community__ {generation: $generation})
+MATCH (r:CommunityReport {id: $report_id, workspace: $workspace}) USING INDEX r:CommunityReport(id)
+MATCH (r)-[:REPORTS_ON]->(c:__Community__ {generation: $generation})
 WITH c ORDER BY c.level, c.id LIMIT 1
 MATCH (c)<-[:PARENT_COMMUNITY]-(child:__Community__)
 RETURN child.id AS id ORDER BY child.size DESC, id;
@@ -84,7 +86,7 @@ RETURN c.id AS community_id, c.level AS level, r.id AS id, r.title AS title, r.s
 
 // name: chunks_of_entity(workspace: STRING, id: STRING, limit: INTEGER) read
 // The first chunks that mention an entity, in reading order, and how many there are.
-MATCH (e:__Entity__ {id: $id, workspace: $workspace})
+MATCH (e:__Entity__ {id: $id, workspace: $workspace}) USING INDEX e:__Entity__(id)
 RETURN COUNT { (e)-[:FROM_CHUNK]->() } AS total,
        COLLECT {
          MATCH (e)-[:FROM_CHUNK]->(c:Chunk)-[:FROM_DOCUMENT]->(d:Document)

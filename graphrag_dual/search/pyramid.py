@@ -4,7 +4,7 @@
 
 Nothing here is stored.  Summaries of parts, sections and documents are quoted from the chunks at reading time, so that a
 deleted text is in none of them, and a reading never costs more than a bounded number of rows: a document's table of
-contents, 24 chunks of each layer, 32 things below.  Reports are those of the generation that was live at the start.
+contents, 16 chunks of each layer, 32 things below.  Reports are those of the generation that was live at the start.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from graphrag_dual.store.indexes import read_index_state
 
 __all__ = ["PyramidReader", "nested_path", "setting"]
 
-_SAMPLE = 24
+_SAMPLE = 16
 _SHOWN = FANOUT
 _STRETCH_ID = re.compile(r"([0-9a-f]{32}):(\d{1,9})-(\d{1,9})")
 

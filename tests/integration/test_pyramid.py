@@ -202,7 +202,7 @@ def test_a_million_characters_are_read_through_few_rows(settings: Settings, monk
         document, calls, rows, chars = traffic.of(rag, "long.txt")
         assert (calls, set(kinds(document.below))) == (7, {"part"})
         assert len(document.below) <= 32
-        assert rows <= 33 * 24 + 33 * 3 + 3  # the sample of each layer, the chunks that they quote, three single rows
+        assert rows <= 33 * 16 + 33 * 3 + 3  # the sample of each layer, the chunks that they quote, three single rows
         assert chars < 1_000_000 / 5
         small, _, small_rows, small_chars = traffic.of(rag, "short.txt")
         assert rows < 5 * small_rows  # twenty times the text
@@ -215,7 +215,7 @@ def test_a_million_characters_are_read_through_few_rows(settings: Settings, monk
             part = inner.below[-1]
         chunk, calls, rows, chars = traffic.of(rag, part.id)
         assert kinds(chunk.above) == ["part", "part", "document"]
-        assert (calls, rows <= 3 * 24 + 40) == (7, True)
+        assert (calls, rows <= 3 * 16 + 40) == (7, True)
         assert small.item.kind == "document"
 
 
