@@ -96,13 +96,14 @@ def show_reading(reading: Reading) -> None:
         branch = tree.add(Text(title, style="bold")) if layers else tree
         for layer in layers:
             branch.add(_label(layer))
-    console.print(tree)
+    console.print(tree, soft_wrap=False)
 
 
 def _label(layer: Layer, *, summary: bool = True) -> Text:
     level = f", level {layer.level}" if layer.level is not None else ""
-    label = Text(f"{layer.kind}{level}: {layer.title}")
-    label.append(f"  {layer.id}", style="dim")
+    label = (
+        Text(f"{layer.kind} ").append(layer.id, style="dim").append(f"  {layer.title}{level}")
+    )  # the id is never cut
     if summary and layer.summary:
         text = " ".join(layer.summary.split())
         label.append(f"\n{text[:_SNIPPET]}{'...' if len(text) > _SNIPPET else ''}")

@@ -52,15 +52,17 @@ class PyramidReader:
         found = min(rows, key=lambda row: (ids.index(row["id"]), row["kind"]), default=None)
         if found is None or (stretch and found["kind"] != "document"):
             raise _unknown(item_id, self._workspace)
+        reading: Reading | None
         if found["kind"] == "report":
-            return await self._report(found["id"], generation)
-        if found["kind"] == "entity":
-            return await self._entity(found["id"], generation)
-        places = (int(stretch[2]), int(stretch[3])) if stretch else None
-        if found["kind"] == "chunk":
-            places = (found["index"], found["index"])
-        reading = await self._in_document(found["document_id"], places, generation)
-        if reading is None:
+            reading = await self._report(found["id"], generation)
+        elif found["kind"] == "entity":
+            reading = await self._entity(found["id"], generation)
+        else:
+            places = (int(stretch[2]), int(stretch[3])) if stretch else None
+            if found["kind"] == "chunk":
+                places = (found["index"], found["index"])
+            reading = await self._in_document(found["document_id"], places, generation)
+        if reading is None:  # no such stretch, or gone since it was found
             raise _unknown(item_id, self._workspace)
         return reading
 
@@ -112,8 +114,10 @@ class PyramidReader:
 
     # -- reports and entities ------------------------------------------------------------------------------------------
 
-    async def _report(self, report: str, generation: int) -> Reading:
+    async def _report(self, report: str, generation: int) -> Reading | None:
         rows = await self._rows("report_evidence", generation=generation, ids=[report])
+        if not rows:
+            return None
         row = rows[0]
         cited = list(dict.fromkeys(one for finding in row["findings"] for one in finding["chunk_ids"]))
         above = await self._rows("communities_above", generation=generation, id=report)
@@ -130,9 +134,12 @@ class PyramidReader:
             total_below=len(below) + len(cited),
         )
 
-    async def _entity(self, entity: str, generation: int) -> Reading:
-        row = (await self._rows("entity_evidence", ids=[entity]))[0]
-        named = (await self._rows("chunks_of_entity", id=entity, limit=_SHOWN))[0]
+    async def _entity(self, entity: str, generation: int) -> Reading | None:
+        rows = await self._rows("entity_evidence", ids=[entity])
+        mentions = await self._rows("chunks_of_entity", id=entity, limit=_SHOWN)
+        if not rows or not mentions:
+            return None
+        row, named = rows[0], mentions[0]
         above = await self._rows("communities_above", generation=generation, id=entity)
         title = f"{row['name']} ({row['type']})" if row["type"] else row["name"]
         return Reading(

@@ -18,6 +18,7 @@ __all__ = ["Quote", "central", "opening", "quotes"]
 _CENTRAL = 2
 _ENDERS = (".", "!", "?", "。", "！", "？", ":")
 _MIN_WORDS = 6
+_MARKUP = ("#", "```", "~~~", "|")
 # Enough to pass a heading, a table's head or an import or two, and no more of a long chunk than that is read.
 _READ_CHARS = 2000
 
@@ -62,7 +63,7 @@ def quotes(chunks: Sequence[tuple[str, str]]) -> list[Quote]:
 
 
 def _is_sentence(text: str) -> bool:
-    """Whether it is more than a heading or a shred of markup."""
-    if text.startswith("#"):
+    """Whether it is more than a heading, code, a row of a table or a shred of markup."""
+    if text.startswith(_MARKUP):
         return False
     return text.rstrip("\"'”’」』）)]*_ ").endswith(_ENDERS) or len(text.split()) >= _MIN_WORDS or not text.isascii()

@@ -346,8 +346,9 @@ def test_the_command_shows_a_tree_or_json_or_one_line_of_error(world: GraphRAG, 
 
     shown = run_cli(world.settings, "read", "guide.md", cwd=tmp_path)
     assert shown.code == 0, shown.output
-    assert "document: guide" in shown.stdout
-    assert "section: Guide > Install" in shown.stdout
+    assert f"document {world.read('guide.md').item.id}  guide" in shown.stdout
+    for layer in world.read("guide.md").below:
+        assert f"{layer.kind} {layer.id}  {layer.title}" in shown.stdout
     plain = json.loads(run_cli(world.settings, "read", "guide.md", "--json", cwd=tmp_path).stdout)
     assert [one["kind"] for one in plain["below"]] == [layer.kind for layer in world.read("guide.md").below]
     wrong = run_cli(world.settings, "read", "nowhere.md", cwd=tmp_path)

@@ -34,6 +34,7 @@ def test_few_chunks_are_all_quoted_and_none_gives_none() -> None:
         ("# Linux and what comes before it all\n\nUnpack the archive.\nThen run it.", "Unpack the archive."),
         ("Install\n\nUnpack the\narchive first. Then run it.", "Unpack the archive first."),
         ("---\n\n***", ""),
+        ("```\na b c d e f = 1.\n```\n\n| a | b | c | d |\n\nThis runs it.", "This runs it."),
         ("", ""),
         ("alpha beta", "alpha beta"),
         ("import os\n\n\ndef main(path): return os.stat(path).st_size if path else 0\n", None),
