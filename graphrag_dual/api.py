@@ -84,6 +84,7 @@ class GraphRAG:
     refresh_reports, arefresh_reports = _sync(Engine.refresh_reports), _async(Engine.refresh_reports)
     search, asearch = _sync(Engine.search), _async(Engine.search)
     ask, aask = _sync(Engine.ask), _async(Engine.ask)
+    read, aread = _sync(Engine.read), _async(Engine.read)
     communities, acommunities = _sync(Engine.communities), _async(Engine.communities)
     indexed, aindexed = _sync(Engine.indexed), _async(Engine.indexed)
     status, astatus = _sync(Engine.status), _async(Engine.status)

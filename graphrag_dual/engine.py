@@ -3,6 +3,7 @@
     document -> load -> split -> extract -> resolve -> graph -> embed          Engine.ingest
     graph    -> Leiden -> hierarchy -> reports -> a new live generation        Engine.refresh
     question -> plan -> [local | global] -> fuse -> pack -> answer             Engine.search, Engine.ask
+    a hit    -> the summaries above it, the details below it                   Engine.read
 
 Everything here is async and runs on one event loop; ``graphrag_dual.api`` holds the doors that users come in by.
 """
@@ -36,7 +37,7 @@ from graphrag_dual.indexing import (
     refresh_reports,
 )
 from graphrag_dual.loading import SourceProblem, iter_documents
-from graphrag_dual.model import Answer, Channel, Document, SearchResult, SourceType
+from graphrag_dual.model import Answer, Channel, Document, Reading, SearchResult, SourceType
 from graphrag_dual.models import open_chat, open_embedder
 from graphrag_dual.ports import ChatModel, Embedder, Extractor, Observer, ReportWriter
 from graphrag_dual.reports import open_report_writer
@@ -44,6 +45,7 @@ from graphrag_dual.resolution.rebuilding import rebuild_stale
 from graphrag_dual.search import LANES, Answerer, DualSearcher, QuestionEncoder, check_call, plan
 from graphrag_dual.search.global_ import GlobalChannel
 from graphrag_dual.search.local import LocalChannel
+from graphrag_dual.search.pyramid import PyramidReader
 from graphrag_dual.store import (
     Database,
     admin_book,
@@ -246,6 +248,17 @@ class Engine:
         if state.generation == 0:
             return result.with_notice("no communities yet: run `graphrag-dual communities` and `graphrag-dual reports`")
         return result
+
+    async def read(self, item_id: str) -> Reading:
+        """One item with its setting: a hit's ``doc_id``, the id of a layer of another reading, or a document's URI.
+
+        Above a chunk lie its sections, its document and the reports on its communities, finest to coarsest; below a
+        report lie the reports on its parts and the chunks that it cites.  No model is asked and nothing is written.
+
+        Raises:
+            UsageError: the workspace has no such item.
+        """
+        return await PyramidReader(self._database, workspace=self.workspace).read(item_id)
 
     async def ask(self, question: str, *, limit: int = 12) -> Answer:
         """Answer from the evidence that ``search`` finds, with checked citations.

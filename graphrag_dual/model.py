@@ -2,6 +2,7 @@
 
 Document -> Chunk -> Extraction(Mention, Statement) -> Entity, Fact -> Community -> CommunityReport(Finding)
 question -> Plan -> RankedList(Candidate) -> SearchHit -> Answer(Citation)
+any of these -> Reading(Layer)
 """
 
 from __future__ import annotations
@@ -24,10 +25,13 @@ __all__ = [
     "Fact",
     "Finding",
     "Intent",
+    "Layer",
+    "LayerKind",
     "Mention",
     "MetadataValue",
     "Outcome",
     "Plan",
+    "Reading",
     "ReportInput",
     "SearchHit",
     "SearchResult",
@@ -44,6 +48,7 @@ Channel = Literal["local", "global"]
 SourceType = Literal["local_entity", "local_chunk", "global_community"]
 Outcome = Literal["done", "empty", "refused", "truncated", "failed"]
 Intent = Literal["local", "global", "mixed", "neutral"]
+LayerKind = Literal["chunk", "part", "section", "document", "report", "entity"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,3 +307,40 @@ class Answer:
     search: SearchResult
     rejected_citations: tuple[int, ...] = ()
     usage: Usage = Usage()
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One thing above or below what is read: what it is, and what it says in short.
+
+    ``summary`` holds sentences quoted from the chunks in ``evidence`` (``generator`` is ``"extractive"``), or is that of a
+    community report, whose ``generator`` says who wrote it and whose findings cite ``evidence``.  A ``part`` is a stretch
+    of a document or section that is too long to be listed whole.  ``level`` is a report's community level, 0 = coarsest.
+    """
+
+    kind: LayerKind
+    id: str
+    title: str
+    summary: str
+    evidence: tuple[str, ...] = ()
+    generator: str = "extractive"
+    level: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One item with its setting: what lies above it, nearest first, what lies below it, and the chunks beside it.
+
+    ``text`` is a chunk's own text, the summary and findings of a report, the description and facts of an entity, or the
+    quoted summary of a part, section or document.  ``previous`` and ``next`` are a chunk's neighbours in its document.
+    ``total_below`` counts what lies below, of which ``below`` shows the first.
+    """
+
+    item: Layer
+    text: str
+    document_uri: str = ""
+    above: tuple[Layer, ...] = ()
+    below: tuple[Layer, ...] = ()
+    total_below: int = 0
+    previous: Layer | None = None
+    next: Layer | None = None

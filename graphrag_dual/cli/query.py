@@ -1,16 +1,18 @@
-"""``search`` and ``ask``."""
+"""``search``, ``ask`` and ``read``."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
 import typer
+from rich.text import Text
+from rich.tree import Tree
 
 from graphrag_dual.cli.options import AsJson, Home, Workspace, opened
 from graphrag_dual.cli.output import console, print_json
-from graphrag_dual.model import SearchResult
+from graphrag_dual.model import Layer, Reading, SearchResult
 
-__all__ = ["register", "show_result"]
+__all__ = ["register", "show_reading", "show_result"]
 
 _SNIPPET = 160
 
@@ -21,6 +23,7 @@ def register(app: typer.Typer) -> None:
     """Add the commands of this module to ``app``."""
     app.command(epilog='Example: graphrag-dual search "What raises a KeyError?" --limit 5')(search)
     app.command(epilog='Example: graphrag-dual ask "Summarize the overall architecture"')(ask)
+    app.command(epilog="Example: graphrag-dual read docs/guide/intro.md")(read)
 
 
 def search(
@@ -63,6 +66,51 @@ def ask(
     return 0
 
 
+def read(
+    item: Annotated[str, typer.Argument(metavar="ID", help="Id of a hit or layer as shown, or the URI of a document.")],
+    home: Home = None,
+    workspace: Workspace = None,
+    as_json: AsJson = False,
+) -> int:
+    """Read one item with its setting: the summaries above it, the details below it. Costs no model call."""
+    with opened(home=home, workspace=workspace) as rag:
+        reading = rag.read(item)
+    if as_json:
+        print_json(reading)
+    else:
+        show_reading(reading)
+    return 0
+
+
+def show_reading(reading: Reading) -> None:
+    """Print the item's text, then a tree of what lies above, beside and below it."""
+    console.print(reading.text, markup=False)
+    tree = Tree(_label(reading.item, summary=False), guide_style="dim")
+    branches = {
+        "above, nearest first": reading.above,
+        "before": [reading.previous] if reading.previous else [],
+        "after": [reading.next] if reading.next else [],
+        f"below ({len(reading.below)} of {reading.total_below})": reading.below,
+    }
+    for title, layers in branches.items():
+        branch = tree.add(Text(title, style="bold")) if layers else tree
+        for layer in layers:
+            branch.add(_label(layer))
+    console.print(tree, soft_wrap=False)
+
+
+def _label(layer: Layer, *, summary: bool = True) -> Text:
+    level = f", level {layer.level}" if layer.level is not None else ""
+    label = (
+        Text(f"{layer.kind} ").append(layer.id, style="dim").append(f"  {layer.title}{level}")
+    )  # the id is never cut
+    if summary and layer.summary:
+        text = " ".join(layer.summary.split())
+        label.append(f"\n{text[:_SNIPPET]}{'...' if len(text) > _SNIPPET else ''}")
+        label.append(f" ({layer.generator})", style="dim")
+    return label
+
+
 def show_result(result: SearchResult) -> None:
     """Print the plan and the fused hits."""
     weights = ", ".join(f"{channel} {weight:g}" for channel, weight in result.plan.weights.items())
@@ -78,6 +126,7 @@ def show_result(result: SearchResult) -> None:
         )
         text = " ".join(hit.content.split())
         console.print(f"     {text[:_SNIPPET]}{'...' if len(text) > _SNIPPET else ''}", markup=False)
+        console.print(f"     read {hit.doc_id}", style="dim", markup=False)
     if not result.hits:
         console.print("no hits")
     for notice in result.notices:

@@ -42,6 +42,14 @@ HOT = [
     "chunk_evidence",
     "entity_evidence",
     "report_evidence",
+    "reading_item",
+    "document_outline",
+    "chunks_at",
+    "community_votes",
+    "communities_above",
+    "communities_below",
+    "report_layers",
+    "chunks_of_entity",
     "put_extractions",
     "put_embeddings",
     "documents_by_id",
@@ -226,6 +234,7 @@ def test_every_query_of_the_book_runs_in_the_life_of_a_workspace(
     assert named.refresh().reports_written > 0
     hits = named.search("Who meets Babbage?").hits
     assert {hit.source_type for hit in hits} == {"local_chunk", "local_entity", "global_community"}
+    assert {named.read(hit.doc_id).item.kind for hit in hits} == {"chunk", "entity", "report"}
     assert named.ask("Who meets Babbage?").citations
     assert named.communities()
     changed = document(named.settings, "a.txt", "Ada meets Hopper.")

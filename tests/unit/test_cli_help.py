@@ -24,6 +24,7 @@ COMMANDS = [
     ["reports"],
     ["search"],
     ["ask"],
+    ["read"],
     ["eval"],
     ["admin"],
     ["job", "list"],

@@ -20,6 +20,7 @@ VERBS = [
     "ingest",
     "migrate",
     "pending_migrations",
+    "read",
     "refresh",
     "refresh_communities",
     "refresh_reports",

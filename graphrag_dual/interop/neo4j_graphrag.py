@@ -14,6 +14,7 @@ from neo4j_graphrag.retrievers.base import Retriever
 from neo4j_graphrag.types import RawSearchResult, RetrieverResultItem
 
 from graphrag_dual.api import GraphRAG
+from graphrag_dual.interop.metadata import hit_metadata
 
 __all__ = ["DualRetriever"]
 
@@ -43,13 +44,7 @@ class DualRetriever(Retriever):
             neo4j.Record(  # type: ignore[no-untyped-call]  # the driver leaves its constructor untyped
                 {
                     "content": hit.content,
-                    "metadata": {
-                        **hit.metadata,
-                        "doc_id": hit.doc_id,
-                        "source_type": hit.source_type,
-                        "score": hit.rrf_score,
-                        "channel_evidence": list(hit.channel_evidence),
-                    },
+                    "metadata": hit_metadata(hit),
                 }
             )
             for hit in result.hits
