@@ -22,7 +22,7 @@ from anyio import to_thread
 from graphrag_dual.chunking import CONTEXT_TOKENS
 from graphrag_dual.config import Settings
 from graphrag_dual.connection import Connection, resolve_connection
-from graphrag_dual.errors import ConfigError, InputError, ModelError, UsageError
+from graphrag_dual.errors import ConfigError, InputError, ModelError, SchemaMismatch, UsageError
 from graphrag_dual.extraction import open_extractor
 from graphrag_dual.ids import document_id
 from graphrag_dual.indexing import (
@@ -97,6 +97,7 @@ class Engine:
         self._observer = observer
         self._extractor = extractor
         self._writer = report_writer
+        self._schema_is_current = False
         # Half the time of a channel, so that a channel without the vector has time left to look for the words.
         questions = self._questions = QuestionEncoder(embedder, timeout_s=settings.channel_timeout_s / 2)
         self.local = LocalChannel(database, questions, workspace=self.workspace, k=settings.rrf_k)
@@ -232,7 +233,7 @@ class Engine:
 
         Raises:
             InputError: the question is blank.
-            SchemaMismatch: the index was built with another embedding model.
+            SchemaMismatch: the index was built with another embedding model, or schema migrations are pending.
         """
         check_call(question, limit)
         state = await read_index_state(self._database, self.workspace)
@@ -240,12 +241,24 @@ class Engine:
             empty = plan(question, strategy=self.settings.strategy)
             return SearchResult(empty, (), (f"nothing is indexed in workspace {self.workspace} yet",))
         check_embedder(state, self._embedder, self.workspace)
+        await self._check_schema()
         result = await self._searcher.search(question, limit=limit, weights=weights, source_types=source_types)
         if problem := self._questions.problem(question):
             result = result.with_notice(f"searched by words only, the question has no vector: {problem}")
         if state.generation == 0:
             return result.with_notice("no communities yet: run `graphrag-dual communities` and `graphrag-dual reports`")
         return result
+
+    async def _check_schema(self) -> None:
+        """Refuse to search a database that lacks what this version's queries ask; looked at once."""
+        if self._schema_is_current:
+            return
+        if pending := await self.pending_migrations():
+            raise SchemaMismatch(
+                f"the database was set up by an older version and lacks {', '.join(pending)}",
+                hint="run `graphrag-dual migrate`; nothing needs to be ingested again",
+            )
+        self._schema_is_current = True
 
     async def ask(self, question: str, *, limit: int = 12) -> Answer:
         """Answer from the evidence that ``search`` finds, with checked citations.

@@ -23,7 +23,10 @@ CALL (d, row) {
   ON CREATE SET c:Pending, c.workspace = $workspace, c.scope = $scope, c.text = part.text, c.tokens = part.tokens, c.outcome = 'pending',
                 c.context = part.context
   FOREACH (_ IN CASE WHEN c.context <> part.context THEN [1] ELSE [] END | SET c:Pending, c.context = part.context)
-  SET c.index = part.index, c.start = part.start, c.end = part.end, c.heading = part.heading
+  SET c.index = part.index, c.start = part.start, c.end = part.end, c.heading = part.heading, c.exact_terms = part.exact_terms
+  REMOVE c:Unread
+  FOREACH (_ IN CASE WHEN part.cjk THEN [1] ELSE [] END | SET c:CjkChunk)
+  FOREACH (_ IN CASE WHEN part.cjk THEN [] ELSE [1] END | REMOVE c:CjkChunk)
   MERGE (c)-[:FROM_DOCUMENT]->(d)
   WITH c ORDER BY c.index
   WITH collect(c) AS ordered
@@ -79,3 +82,15 @@ DETACH DELETE d;
 // URIs of the documents that are rows of one file.
 MATCH (d:Document {workspace: $workspace}) WHERE d.uri STARTS WITH $container + '#'
 RETURN d.uri AS uri;
+
+// name: unread_chunks(limit: INTEGER) read
+// Chunks, of whatever workspace, that an older version stored without their exact terms.
+MATCH (c:Unread)
+RETURN c.id AS id, c.context + '\n' + c.text AS text LIMIT $limit;
+
+// name: put_exact_terms(rows: LIST<MAP>) write
+// Store the exact terms of chunks that lacked them.
+UNWIND $rows AS row
+MATCH (c:Chunk {id: row.id})
+SET c.exact_terms = row.exact_terms
+REMOVE c:Unread;

@@ -8,16 +8,20 @@ makes agreement between the channels count.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import zip_longest
 
 from graphrag_dual.model import Candidate
-from graphrag_dual.search.candidates import by_score, chunk_candidates, scoped_query, undisturbed
+from graphrag_dual.search.candidates import by_score, chunk_candidates, interleaved, reach, undisturbed
 from graphrag_dual.search.fusion import Fused
-from graphrag_dual.search.lists import FindingHit, GlobalLists
+from graphrag_dual.search.lists import FindingHit, GlobalLists, ScoredIds
 from graphrag_dual.search.question import QuestionEncoder
+from graphrag_dual.search.words import words_of
 from graphrag_dual.store.database import Database, Row
 from graphrag_dual.store.indexes import read_index_state
 
 __all__ = ["GlobalChannel"]
+
+_LISTS = ("report_dense", "report_bm25", "report_cjk", "finding_dense", "finding_bm25", "finding_cjk")
 
 
 class GlobalChannel:
@@ -48,20 +52,17 @@ class GlobalChannel:
         state = await read_index_state(self._database, self._workspace)
         if state is None or state.generation == 0:
             return GlobalLists(generation=0, reports={"dense": (), "bm25": ()}, findings=())
-        rows = await self._rows(query, await self._questions.vector(query), state.generation, max(50, limit))
-        found = [
-            FindingHit(row["id"], row["score"], tuple(row["chunk_ids"]))
-            for row in rows
-            if row["list"] == "finding_dense"
-        ]
+        lists: dict[str, list[Row]] = {name: [] for name in _LISTS}
+        for row in await self._rows(query, await self._questions.vector(query), state.generation, reach(limit)):
+            lists[row["list"]].append(row)
+        words = interleaved(lists["report_cjk"], lists["report_bm25"])[: reach(limit)]
+        # Two findings of one report may be equally near, and the index orders them as it likes.
+        near, in_pairs, worded = (_findings(lists[f"finding_{name}"]) for name in ("dense", "cjk", "bm25"))
         return GlobalLists(
             generation=state.generation,
-            reports={
-                name: tuple((row["id"], row["score"]) for row in rows if row["list"] == f"report_{name}")
-                for name in ("dense", "bm25")
-            },
-            # Two findings of one report may be equally near, and the index orders them as it likes.
-            findings=tuple(sorted(found, key=lambda one: (-one.score, one.report_id, one.chunk_ids))),
+            reports={"dense": _scored(lists["report_dense"]), "bm25": _scored(words)},
+            findings=near,
+            worded_findings=tuple(one for both in zip_longest(in_pairs, worded) for one in both if one is not None),
         )
 
     async def candidates(self, lists: GlobalLists, limit: int) -> list[Candidate]:
@@ -82,25 +83,18 @@ class GlobalChannel:
         return by_score([*reports, *await chunk_candidates(self._database, self._workspace, chunks)])
 
     async def _rows(self, query: str, vector: list[float] | None, generation: int, candidates: int) -> list[Row]:
-        text = scoped_query(query, self._workspace)
-        if vector is None:
-            return await self._database.read(
-                "global_text_lists",
-                workspace=self._workspace,
-                generation=generation,
-                text=text,
-                candidates=candidates,
-            )
+        words = words_of(query, workspace=self._workspace)
+        text: dict[str, object] = {
+            "workspace": self._workspace,
+            "generation": generation,
+            "text": words.text,
+            "cjk": words.cjk,
+        }
 
         async def ask(number: int) -> list[Row]:
-            return await self._database.read(
-                "global_lists",
-                workspace=self._workspace,
-                generation=generation,
-                vector=vector,
-                text=text,
-                candidates=number,
-            )
+            if vector is None:
+                return await self._database.read("global_text_lists", **text, candidates=number)
+            return await self._database.read("global_lists", **text, vector=vector, candidates=number)
 
         async def exact(lists: set[str]) -> list[Row]:
             return await self._database.read(
@@ -123,6 +117,15 @@ class GlobalChannel:
         )
         known = {row["id"]: row for row in rows}
         return [(fused, known[fused.doc_id]) for fused in ranked if fused.doc_id in known]
+
+
+def _scored(rows: Sequence[Row]) -> ScoredIds:
+    return tuple((row["id"], row["score"]) for row in rows)
+
+
+def _findings(rows: Sequence[Row]) -> tuple[FindingHit, ...]:
+    found = [FindingHit(row["id"], row["score"], tuple(row["chunk_ids"])) for row in rows]
+    return tuple(sorted(found, key=lambda one: (-one.score, one.report_id, one.chunk_ids)))
 
 
 def _cited(row: Row) -> list[str]:

@@ -1,8 +1,8 @@
 """The local channel: entities and chunks, by meaning, by words and by the graph.
 
 One round trip finds the first lists and the facts nearest to the question, a second the bounded neighbourhood of their
-entities, a third the texts.  Chunks and entities are ranked apart, each by weighted reciprocal rank fusion of a dense, a
-BM25 and a graph list.
+entities, a third the texts.  Chunks and entities are ranked apart, each by weighted reciprocal rank fusion: a dense, a
+BM25 and a graph list of each, the chunks that hold the question's exact terms, and the entities that it names.
 """
 
 from __future__ import annotations
@@ -11,16 +11,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from graphrag_dual.model import Candidate
-from graphrag_dual.search.candidates import by_score, chunk_candidates, metadata_of, scoped_query, undisturbed
+from graphrag_dual.search.candidates import by_score, chunk_candidates, interleaved, metadata_of, reach, undisturbed
 from graphrag_dual.search.fusion import Fused
 from graphrag_dual.search.graph_list import Neighbourhood, personalised_pagerank, seed_weights
 from graphrag_dual.search.lists import ENTITIES, LocalLists, ScoredIds
+from graphrag_dual.search.names import named
 from graphrag_dual.search.question import QuestionEncoder
+from graphrag_dual.search.words import Words, words_of
 from graphrag_dual.store.database import Database, Row
 
 __all__ = ["LocalChannel"]
 
-_LISTS = ("chunk_dense", "chunk_bm25", "entity_dense", "entity_bm25", "fact_dense")
+_LISTS = (
+    *("chunk_dense", "chunk_bm25", "chunk_cjk", "chunk_exact", "chunk_quoted"),
+    *("entity_dense", "entity_bm25", "entity_cjk", "entity_named", "fact_dense"),
+)
 
 # Few and precise seeds beat many: measured on multi-hop questions, five facts rank better than eight or fifteen.
 _FACTS = 5
@@ -55,18 +60,20 @@ class LocalChannel:
         Raises:
             DatabaseError: the server failed.
         """
-        rows = await self._first_lists(query, await self._questions.vector(query), max(50, limit))
+        rows = await self._first_lists(query, await self._questions.vector(query), reach(limit))
         scores = await self._graph_scores(rows)
         return LocalLists(
             chunks={
                 "dense": _scored(rows["chunk_dense"]),
                 "bm25": _scored(rows["chunk_bm25"]),
                 "graph": _ranked(scores.chunks),
+                "exact": _scored(rows["chunk_exact"]),
             },
             entities={
                 "dense": _scored(rows["entity_dense"][:ENTITIES]),
                 "bm25": _scored(rows["entity_bm25"][:ENTITIES]),
                 "graph": _ranked(scores.entities)[:ENTITIES],
+                "named": _scored(rows["entity_named"][:ENTITIES]),
             },
         )
 
@@ -90,24 +97,32 @@ class LocalChannel:
         return await chunk_candidates(self._database, self._workspace, [Fused(one, 0.0, {}) for one in ids])
 
     async def _first_lists(self, query: str, vector: list[float] | None, candidates: int) -> dict[str, list[Row]]:
-        text = scoped_query(query, self._workspace)
+        """Rows by list, best first; ``entity_named`` are the entities that the question names, longest name first."""
+        words = words_of(query, workspace=self._workspace)
         lists: dict[str, list[Row]] = {name: [] for name in _LISTS}
-        if vector is None:
-            rows = await self._database.read(
-                "local_text_lists", workspace=self._workspace, text=text, candidates=candidates
-            )
-        else:
-            rows = await self._all_lists(text, vector, candidates)
-        for row in rows:
+        for row in await self._rows(words, vector, candidates):
             lists[row["list"]].append(row)
+        lists["chunk_bm25"] = interleaved(lists["chunk_cjk"], lists["chunk_bm25"])[:candidates]
+        lists["chunk_exact"] = interleaved(lists["chunk_exact"], lists["chunk_quoted"])[:candidates]
+        lists["entity_bm25"] = interleaved(lists["entity_cjk"], lists["entity_bm25"])[:candidates]
+        found = {row["id"]: row for row in lists["entity_named"]}
+        lists["entity_named"] = [found[one] for one in named(words.names, found.keys())]
         return lists
 
-    async def _all_lists(self, text: str, vector: list[float], candidates: int) -> list[Row]:
+    async def _rows(self, words: Words, vector: list[float] | None, candidates: int) -> list[Row]:
+        text: dict[str, object] = {
+            "workspace": self._workspace,
+            "text": words.text,
+            "cjk": words.cjk,
+            "terms": words.terms,
+            "quoted": words.quoted,
+            "named_ids": list(words.names),
+        }
 
         async def ask(number: int) -> list[Row]:
-            return await self._database.read(
-                "local_lists", workspace=self._workspace, vector=vector, text=text, candidates=number
-            )
+            if vector is None:
+                return await self._database.read("local_text_lists", **text, candidates=number)
+            return await self._database.read("local_lists", **text, vector=vector, candidates=number)
 
         async def exact(lists: set[str]) -> list[Row]:
             return await self._database.read(
@@ -123,7 +138,7 @@ class LocalChannel:
     async def _graph_scores(self, lists: Mapping[str, Sequence[Row]]) -> _GraphScores:
         facts = [(row["score"], row["entity_ids"]) for row in lists["fact_dense"][:_FACTS]]
         if not facts:  # without facts the entities nearest to the question are the seeds
-            nearest = lists["entity_dense"] or lists["entity_bm25"]
+            nearest = lists["entity_dense"] or lists["entity_named"] or lists["entity_bm25"]
             facts = [(row["score"], [row["id"]]) for row in nearest[:_FACTS]]
         seed_ids = sorted({entity_id for _, entity_ids in facts for entity_id in entity_ids})
         if not seed_ids:

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 
 from graphrag_dual.batching import grouped
+from graphrag_dual.cjk import has_cjk_word
+from graphrag_dual.exact_terms import lookup_terms
 from graphrag_dual.ids import document_id, workspace_scope
 from graphrag_dual.model import Chunk, Document, Extraction
 from graphrag_dual.store.database import Database, Row
@@ -22,6 +24,7 @@ __all__ = [
     "find_documents",
     "put_document_batch",
     "put_extraction_batch",
+    "read_exact_terms",
     "resolve_uris",
 ]
 
@@ -81,8 +84,27 @@ def _document_row(document: Document, chunks: Sequence[Chunk]) -> Row:
         "title": document.title,
         "content_hash": document.content_hash,
         "metadata": json.dumps(dict(document.metadata), ensure_ascii=False, sort_keys=True),
-        "chunks": [asdict(chunk) for chunk in chunks],
+        "chunks": [_chunk_row(chunk) for chunk in chunks],
     }
+
+
+def _chunk_row(chunk: Chunk) -> Row:
+    searched = f"{chunk.context}\n{chunk.text}"
+    return {**asdict(chunk), "cjk": has_cjk_word(searched), "exact_terms": _exact_terms(searched)}
+
+
+def _exact_terms(text: str) -> str:
+    return " ".join(lookup_terms(text))
+
+
+async def read_exact_terms(database: Database) -> int:
+    """Find the exact terms of chunks that an older version stored without, in all workspaces; how many there were."""
+    done = 0
+    while rows := await database.read("unread_chunks", limit=_CHUNKS_PER_WRITE):
+        terms = [{"id": row["id"], "exact_terms": _exact_terms(row["text"])} for row in rows]
+        await database.write("put_exact_terms", rows=terms)
+        done += len(rows)
+    return done
 
 
 async def resolve_uris(database: Database, workspace: str, uris: Sequence[str]) -> dict[str, Row]:

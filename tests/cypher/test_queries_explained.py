@@ -257,9 +257,11 @@ async def rare_paths(database: Database, workspace: str) -> None:
     exact = await database.read("exact_global_lists", **live, vector=vector, candidates=3, lists=["finding_dense"])
     assert {row["list"] for row in exact} == {"finding_dense"}
     words = f"+scope:{workspace_scope(workspace)} +(ada)"
-    found = await database.read("local_text_lists", workspace=workspace, text=words, candidates=3)
+    asked = {"workspace": workspace, "text": words, "cjk": "", "candidates": 3}
+    found = await database.read("local_text_lists", **asked, terms="", quoted="", named_ids=[])
     assert {row["list"] for row in found} == {"chunk_bm25", "entity_bm25"}
-    await database.read("global_text_lists", workspace=workspace, generation=generation, text=words, candidates=3)
+    await database.read("global_text_lists", **asked, generation=generation)
+    await database.write("put_exact_terms", rows=[])
     assert workspace in {row["workspace"] for row in await database.read("bound_workspaces")}
     for name in [name for name in BOOK if name.startswith("drop_") and name.endswith("_vectors")]:
         await database.write(name)
