@@ -14,6 +14,9 @@ CALL (r, n) { SET n.scope = r.scope } IN TRANSACTIONS OF 1000 ROWS;
 // Rules in Python find the exact terms of a chunk; those that were stored without are marked for it.
 MATCH (n:Chunk) WHERE n.exact_terms IS NULL AND NOT n:Unread
 CALL (n) { SET n:Unread } IN TRANSACTIONS OF 1000 ROWS;
+// A filter asks for metadata one by one; documents that have them as one text only are marked as well.
+MATCH (n:Document) WHERE n.metadata <> '{}' AND NOT n:Unread
+CALL (n) { SET n:Unread } IN TRANSACTIONS OF 1000 ROWS;
 CREATE FULLTEXT INDEX chunk_cjk IF NOT EXISTS FOR (n:CjkChunk) ON EACH [n.text, n.context, n.scope]
 OPTIONS {indexConfig: {`fulltext.analyzer`: 'cjk'}};
 CREATE FULLTEXT INDEX entity_cjk IF NOT EXISTS FOR (n:CjkEntity) ON EACH [n.name, n.aliases, n.scope]

@@ -9,9 +9,7 @@ RETURN d.id AS id, d.content_hash AS content_hash, COUNT { (d)<-[:FROM_DOCUMENT]
 // A chunk that is still part of its document keeps what was extracted from it.
 UNWIND $rows AS row
 MERGE (d:Document {id: row.id})
-ON CREATE SET d.workspace = $workspace
-SET d.uri = row.uri, d.title = row.title, d.content_hash = row.content_hash,
-    d.metadata = row.metadata
+SET d = row.properties, d.workspace = $workspace
 WITH d, row
 CALL (d, row) {
   MATCH (d)<-[:FROM_DOCUMENT]-(:Chunk)-[next:NEXT_CHUNK]->(:Chunk)
@@ -85,7 +83,7 @@ RETURN d.uri AS uri;
 
 // name: unread_chunks(limit: INTEGER) read
 // Chunks, of whatever workspace, that an older version stored without their exact terms.
-MATCH (c:Unread)
+MATCH (c:Unread&Chunk)
 RETURN c.id AS id, c.context + '\n' + c.text AS text LIMIT $limit;
 
 // name: put_exact_terms(rows: LIST<MAP>) write
@@ -94,3 +92,15 @@ UNWIND $rows AS row
 MATCH (c:Chunk {id: row.id})
 SET c.exact_terms = row.exact_terms
 REMOVE c:Unread;
+
+// name: unread_documents(limit: INTEGER) read
+// Documents, of whatever workspace, whose metadata an older version stored as one text only.
+MATCH (d:Unread&Document)
+RETURN d.id AS id, d.metadata AS metadata LIMIT $limit;
+
+// name: put_metadata(rows: LIST<MAP>) write
+// Store the metadata of documents one by one, so that a filter can ask for them.
+UNWIND $rows AS row
+MATCH (d:Document {id: row.id})
+SET d += row.properties
+REMOVE d:Unread;

@@ -7,9 +7,12 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 from graphrag_dual.model import Candidate
 from graphrag_dual.search.fusion import Fused
-from graphrag_dual.store.database import Database, Row
+from graphrag_dual.store.database import Row
 
-__all__ = ["by_score", "chunk_candidates", "interleaved", "metadata_of", "reach", "undisturbed"]
+__all__ = ["Read", "by_score", "chunk_candidates", "interleaved", "metadata_of", "reach", "undisturbed"]
+
+Read = Callable[..., Awaitable[list[Row]]]
+"""``Database.read`` with a bound on the time that the server spends."""
 
 # A vector index is asked for this many times the candidates before the workspace is gone through vector by vector.
 _WIDER = 8
@@ -68,9 +71,9 @@ def by_score(candidates: Iterable[Candidate]) -> list[Candidate]:
     return sorted(candidates, key=lambda candidate: (-candidate.raw_score, candidate.doc_id))
 
 
-async def chunk_candidates(database: Database, workspace: str, ranked: Sequence[Fused]) -> list[Candidate]:
+async def chunk_candidates(read: Read, workspace: str, ranked: Sequence[Fused]) -> list[Candidate]:
     """Chunks with their texts and provenance, in the order of ``ranked``; one deleted meanwhile is left out."""
-    rows = await database.read("chunk_evidence", workspace=workspace, ids=[fused.doc_id for fused in ranked])
+    rows = await read("chunk_evidence", workspace=workspace, ids=[fused.doc_id for fused in ranked])
     known = {row["id"]: row for row in rows}
     return [
         Candidate(

@@ -9,9 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from graphrag_dual.model import Candidate
-from graphrag_dual.search.candidates import by_score, chunk_candidates, interleaved, metadata_of, reach, undisturbed
+from graphrag_dual.search.candidates import (
+    Read,
+    by_score,
+    chunk_candidates,
+    interleaved,
+    metadata_of,
+    reach,
+    undisturbed,
+)
+from graphrag_dual.search.filters import Admitted
 from graphrag_dual.search.fusion import Fused
 from graphrag_dual.search.graph_list import Neighbourhood, personalised_pagerank, seed_weights
 from graphrag_dual.search.lists import ENTITIES, LocalLists, ScoredIds
@@ -34,13 +44,26 @@ _BREADTH = 100
 
 
 class LocalChannel:
-    """Ranks the entities and chunks of one workspace; a ``LocalRetriever``."""
+    """Ranks the entities and chunks of one workspace, or of what a filter admits of it; a ``LocalRetriever``.
 
-    def __init__(self, database: Database, questions: QuestionEncoder, *, workspace: str, k: int = 60) -> None:
-        self._database = database
+    The server ends a query after ``timeout_s``.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        questions: QuestionEncoder,
+        *,
+        workspace: str,
+        k: int = 60,
+        timeout_s: float = 60.0,
+        admitted: Admitted | None = None,
+    ) -> None:
+        self._read: Read = partial(database.read_within, timeout_s)
         self._questions = questions
         self._workspace = workspace
         self._k = k
+        self._admitted = admitted
 
     async def search_entities_and_chunks(self, query: str, limit: int) -> list[Candidate]:
         """Up to ``limit`` chunks and up to 10 entities, best first.
@@ -61,7 +84,7 @@ class LocalChannel:
             DatabaseError: the server failed.
         """
         rows = await self._first_lists(query, await self._questions.vector(query), reach(limit))
-        scores = await self._graph_scores(rows)
+        scores = await self._only_admitted(await self._graph_scores(rows))
         return LocalLists(
             chunks={
                 "dense": _scored(rows["chunk_dense"]),
@@ -84,7 +107,7 @@ class LocalChannel:
             DatabaseError: the server failed.
         """
         chunks = lists.fused_chunks(k=self._k)[:limit]
-        candidates = await chunk_candidates(self._database, self._workspace, chunks)
+        candidates = await chunk_candidates(self._read, self._workspace, chunks)
         candidates += await self._entity_candidates(lists.fused_entities(k=self._k))
         return by_score(candidates)
 
@@ -94,7 +117,7 @@ class LocalChannel:
         Raises:
             DatabaseError: the server failed.
         """
-        return await chunk_candidates(self._database, self._workspace, [Fused(one, 0.0, {}) for one in ids])
+        return await chunk_candidates(self._read, self._workspace, [Fused(one, 0.0, {}) for one in ids])
 
     async def _first_lists(self, query: str, vector: list[float] | None, candidates: int) -> dict[str, list[Row]]:
         """Rows by list, best first; ``entity_named`` are the entities that the question names, longest name first."""
@@ -109,6 +132,23 @@ class LocalChannel:
         lists["entity_named"] = [found[one] for one in named(words.names, found.keys())]
         return lists
 
+    async def _only_admitted(self, scores: _GraphScores) -> _GraphScores:
+        """The walk goes through all relationships; only what the filter admits is a hit."""
+        if self._admitted is None:
+            return scores
+        rows = await self._read(
+            "admitted_items",
+            **self._admitted.items,
+            workspace=self._workspace,
+            chunk_ids=list(scores.chunks),
+            entity_ids=list(scores.entities),
+        )
+        known = {row["id"] for row in rows}
+        return _GraphScores(
+            chunks={one: score for one, score in scores.chunks.items() if one in known},
+            entities={one: score for one, score in scores.entities.items() if one in known},
+        )
+
     async def _rows(self, words: Words, vector: list[float] | None, candidates: int) -> list[Row]:
         text: dict[str, object] = {
             "workspace": self._workspace,
@@ -119,13 +159,16 @@ class LocalChannel:
             "named_ids": list(words.names),
         }
 
+        if self._admitted is not None:
+            return await self._filtered_rows(self._admitted, text, vector, candidates)
+
         async def ask(number: int) -> list[Row]:
             if vector is None:
-                return await self._database.read("local_text_lists", **text, candidates=number)
-            return await self._database.read("local_lists", **text, vector=vector, candidates=number)
+                return await self._read("local_text_lists", **text, candidates=number)
+            return await self._read("local_lists", **text, vector=vector, candidates=number)
 
         async def exact(lists: set[str]) -> list[Row]:
-            return await self._database.read(
+            return await self._read(
                 "exact_local_lists",
                 workspace=self._workspace,
                 vector=vector,
@@ -133,6 +176,22 @@ class LocalChannel:
                 lists=sorted(lists),
             )
 
+        return await undisturbed(ask, exact, candidates=candidates)
+
+    async def _filtered_rows(
+        self, admitted: Admitted, text: dict[str, object], vector: list[float] | None, candidates: int
+    ) -> list[Row]:
+        asked = text | admitted.items | {"vector": vector or []}
+        lists = [name for name in _LISTS if vector is not None or not name.endswith("_dense")]
+
+        async def ask(number: int) -> list[Row]:
+            return await self._read("filtered_local_lists", **asked, candidates=number, lists=lists)
+
+        async def exact(crowded: set[str]) -> list[Row]:
+            return await self._read("exact_filtered_local_lists", **asked, candidates=candidates, lists=sorted(crowded))
+
+        if admitted.few:
+            return sorted(await exact(set(lists)), key=lambda row: (-row["score"], row["id"]))
         return await undisturbed(ask, exact, candidates=candidates)
 
     async def _graph_scores(self, lists: Mapping[str, Sequence[Row]]) -> _GraphScores:
@@ -143,7 +202,7 @@ class LocalChannel:
         seed_ids = sorted({entity_id for _, entity_ids in facts for entity_id in entity_ids})
         if not seed_ids:
             return _GraphScores({}, {})
-        rows = await self._database.read(
+        rows = await self._read(
             "neighbourhood", workspace=self._workspace, seed_ids=seed_ids, fanout=_FANOUT, breadth=_BREADTH
         )
         around = Neighbourhood(rows[0]["edges"], rows[0]["mentions"], dict(rows[0]["seed_mentions"]))
@@ -156,9 +215,14 @@ class LocalChannel:
         )
 
     async def _entity_candidates(self, ranked: Sequence[Fused]) -> list[Candidate]:
-        rows = await self._database.read(
-            "entity_evidence", workspace=self._workspace, ids=[fused.doc_id for fused in ranked]
-        )
+        ids = [fused.doc_id for fused in ranked]
+        if self._admitted is None:
+            rows = await self._read("entity_evidence", workspace=self._workspace, ids=ids)
+        else:
+            rows = await self._read(
+                "filtered_entity_evidence", workspace=self._workspace, ids=ids, **self._admitted.documents
+            )
+            rows = [{**row, "description": " ".join(row.pop("descriptions"))} for row in rows]
         known = {row["id"]: row for row in rows}
         return [
             Candidate(

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from graphrag_dual.errors import SchemaMismatch
 from graphrag_dual.ids import content_hash
 from graphrag_dual.store.database import Database
-from graphrag_dual.store.documents import read_exact_terms
+from graphrag_dual.store.documents import read_unread
 from graphrag_dual.store.query_book import Query, cypher_folder, shipped_text, split_statements
 
 __all__ = ["Migration", "migrate", "pending_migrations", "read_migrations"]
@@ -81,5 +81,5 @@ async def migrate(database: Database) -> list[Migration]:
         )
     if pending:
         await database.read("await_indexes", timeout_s=_AWAIT_S)
-    await read_exact_terms(database)
+    await read_unread(database)
     return pending

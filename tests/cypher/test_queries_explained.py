@@ -24,7 +24,7 @@ from graphrag_dual.errors import DatabaseError, LocalDatabaseError
 from graphrag_dual.ids import content_hash, document_id, workspace_scope
 from graphrag_dual.jobs import run_job
 from graphrag_dual.localdb import LocalServer, shell_command, shell_env
-from graphrag_dual.model import Chunk, Extraction, Mention, Statement, Usage
+from graphrag_dual.model import Chunk, Extraction, Mention, SearchFilter, Statement, Usage
 from graphrag_dual.models.testing import HashEmbedder
 from graphrag_dual.store import Database, Query, admin_book, gds, query_book
 from graphrag_dual.store.migrations import read_migrations
@@ -42,6 +42,11 @@ HOT = [
     "chunk_evidence",
     "entity_evidence",
     "report_evidence",
+    "filtered_local_lists",
+    "exact_filtered_local_lists",
+    "admitted_reports",
+    "admitted_items",
+    "filtered_entity_evidence",
     "put_extractions",
     "put_embeddings",
     "documents_by_id",
@@ -50,6 +55,7 @@ SCANS = {"AllNodesScan", "NodeByLabelScan", "UnionNodeByLabelsScan", "Intersecti
 SAMPLES: Mapping[str, object] = {
     "STRING": "x",
     "INTEGER": 5,
+    "BOOLEAN": False,
     "LIST<STRING>": ["x", "y", "z"],  # a list of one is planned as an equality
     "LIST<INTEGER>": [1],
     "LIST<FLOAT>": [0.1] * DIMENSIONS,
@@ -208,8 +214,10 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     names: set[str] = set()
     run = Database.run
 
-    async def watched(self: Database, query: Query, arguments: Mapping[str, object]) -> list[dict[str, Any]]:
-        rows = await run(self, query, arguments)
+    async def watched(
+        self: Database, query: Query, arguments: Mapping[str, object], *, timeout_s: float | None = None
+    ) -> list[dict[str, Any]]:
+        rows = await run(self, query, arguments, timeout_s=timeout_s)
         names.add(query.name)
         return rows
 
@@ -227,6 +235,7 @@ def test_every_query_of_the_book_runs_in_the_life_of_a_workspace(
     hits = named.search("Who meets Babbage?").hits
     assert {hit.source_type for hit in hits} == {"local_chunk", "local_entity", "global_community"}
     assert named.ask("Who meets Babbage?").citations
+    assert named.search("Who meets Babbage?", filters=SearchFilter(documents=["a.txt"])).hits
     assert named.communities()
     changed = document(named.settings, "a.txt", "Ada meets Hopper.")
     assert named.ingest([changed]).changed == 1
@@ -262,6 +271,10 @@ async def rare_paths(database: Database, workspace: str) -> None:
     assert {row["list"] for row in found} == {"chunk_bm25", "entity_bm25"}
     await database.read("global_text_lists", **asked, generation=generation)
     await database.write("put_exact_terms", rows=[])
+    await database.write("put_metadata", rows=[])
+    everything = {"documents": [], "any_type": True, "types": [], "terms": "", "quoted": "", "named_ids": []}
+    found = await database.read("filtered_local_lists", **asked, **everything, vector=vector, lists=["chunk_dense"])
+    assert {row["id"] for row in found} == {None}  # no document is admitted
     assert workspace in {row["workspace"] for row in await database.read("bound_workspaces")}
     for name in [name for name in BOOK if name.startswith("drop_") and name.endswith("_vectors")]:
         await database.write(name)

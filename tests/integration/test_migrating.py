@@ -29,7 +29,7 @@ def as_version_2_left_it(settings: Settings) -> None:
     cypher(
         settings,
         "MATCH (n {workspace: $workspace}) REMOVE n:CjkChunk, n:CjkEntity, n:CjkReport, n:CjkFinding, n:Unread "
-        "REMOVE n.exact_terms WITH n WHERE n:Finding REMOVE n.scope",
+        "REMOVE n.exact_terms, n.`meta.lang` WITH n WHERE n:Finding REMOVE n.scope",
     )
     cypher(settings, "MATCH (m:SchemaMigration) WHERE m.version > 2 DELETE m")
 
