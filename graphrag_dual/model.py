@@ -236,8 +236,9 @@ class Plan:
 class Between:
     """A range of metadata values, both ends included; an end that is None is open.
 
-    Numbers are compared as numbers, where the document has the value as text too; texts letter by letter, and what begins
-    with ``high`` is within, so that ``Between("2020", "2021")`` takes in ``2021-12-31``.
+    With ends that are numbers a value is compared as a number if it is one, even as text (``"2020"``), and otherwise, as
+    with ends that are texts, letter by letter; what begins with ``high`` is within, so that ``Between(2020, 2021)`` takes in
+    ``2021`` and ``"2021-12-31"``.
     """
 
     low: str | int | float | None = None

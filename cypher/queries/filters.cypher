@@ -4,12 +4,13 @@
 MATCH (d:Document {workspace: $workspace})
 WHERE ($any_uri OR d.uri IN $uris
        OR CASE WHEN d.uri CONTAINS '#' THEN left(d.uri, size(d.uri) - size(last(split(d.uri, '#'))) - 1) END IN $uris)
-  AND all(one IN $conditions WHERE d[one.key] IS NOT NULL AND CASE one.kind
-    WHEN 'any' THEN d[one.key] IN one.values OR toStringOrNull(d[one.key]) IN one.texts
-    WHEN 'numbers' THEN (one.low IS NULL OR toFloatOrNull(d[one.key]) >= one.low)
-                    AND (one.high IS NULL OR toFloatOrNull(d[one.key]) <= one.high)
-    ELSE (one.low IS NULL OR toStringOrNull(d[one.key]) >= one.low)
-     AND (one.high IS NULL OR toStringOrNull(d[one.key]) <= one.high OR toStringOrNull(d[one.key]) STARTS WITH one.high)
+  AND all(one IN $conditions WHERE d[one.key] IS NOT NULL AND CASE
+    WHEN one.kind = 'any' THEN d[one.key] IN one.values OR toStringOrNull(d[one.key]) IN one.texts
+    WHEN one.kind = 'numbers' AND toFloatOrNull(d[one.key]) IS NOT NULL
+      THEN (one.low IS NULL OR toFloatOrNull(d[one.key]) >= one.low)
+       AND (one.high IS NULL OR toFloatOrNull(d[one.key]) <= one.high)
+    ELSE (one.first IS NULL OR toStringOrNull(d[one.key]) >= one.first)
+     AND (one.last IS NULL OR toStringOrNull(d[one.key]) <= one.last OR toStringOrNull(d[one.key]) STARTS WITH one.last)
   END)
 WITH d, COUNT { (d)<-[:FROM_DOCUMENT]-() } AS parts ORDER BY d.id
 WITH collect(d.id) AS ids, sum(parts) AS chunks

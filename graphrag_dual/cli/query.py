@@ -122,11 +122,13 @@ def _condition(text: str) -> tuple[str, Between | list[str]]:
     return key, value.split(",")
 
 
-def _end(text: str) -> str | float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return text or None
+def _end(text: str) -> str | int | float | None:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text or None
 
 
 def show_result(result: SearchResult) -> None:

@@ -71,16 +71,16 @@ def _conditions(filters: SearchFilter) -> Iterator[Row]:
     for key, wanted in filters.metadata.items():
         yield {"key": metadata_property(key), **_condition(wanted)}
     if filters.since is not None or filters.until is not None:
-        bounds = {"low": _iso(filters.since), "high": _iso(filters.until)}
+        bounds = {"first": _iso(filters.since), "last": _iso(filters.until)}
         yield {"key": metadata_property(filters.date_key), "kind": "texts", **bounds}
 
 
 def _condition(wanted: MetadataValue | Collection[MetadataValue] | Between) -> Row:
     if isinstance(wanted, Between):
-        ends = [end for end in (wanted.low, wanted.high) if end is not None]
-        if all(not isinstance(end, str) for end in ends):
-            return {"kind": "numbers", "low": wanted.low, "high": wanted.high}
-        return {"kind": "texts", "low": _text(wanted.low), "high": _text(wanted.high)}
+        texts = {"first": _text(wanted.low), "last": _text(wanted.high)}
+        if isinstance(wanted.low, str) or isinstance(wanted.high, str):
+            return {"kind": "texts", **texts}
+        return {"kind": "numbers", "low": wanted.low, "high": wanted.high, **texts}
     values = [wanted] if isinstance(wanted, str | int | float) else list(wanted)
     return {"kind": "any", "values": values, "texts": [_text(value) for value in values]}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from graphrag_dual.cjk import CJK, has_cjk_word
 from graphrag_dual.exact_terms import lookup_terms
@@ -37,6 +38,7 @@ class Words:
     names: Mapping[str, Place]
 
 
+@lru_cache(maxsize=64)  # both channels ask for the same
 def words_of(question: str, *, workspace: str) -> Words:
     """The words of ``question``.
 

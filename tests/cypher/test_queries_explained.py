@@ -8,6 +8,7 @@ import csv
 import io
 import re
 import subprocess
+import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
@@ -294,6 +295,15 @@ def test_the_server_itself_refuses_a_write_in_a_read_query(server: Connection) -
     arguments = samples(lying, workspace="nobody")
     with pytest.raises(DatabaseError, match="AccessMode"):
         on(server, lambda database: database.run(lying, arguments))
+
+
+def test_the_server_ends_a_query_whose_time_is_over(server: Connection) -> None:
+    text = "UNWIND range(1, 1000000) AS a UNWIND range(1, 1000000) AS b RETURN sum(a * b % 7) AS result"
+    endless = Query("endless", text, {}, "read", "")
+    started = time.monotonic()
+    with pytest.raises(DatabaseError, match="TransactionTimedOut"):
+        on(server, lambda database: database.run(endless, {}, timeout_s=0.5))
+    assert time.monotonic() - started < 30
 
 
 # -- admin files -------------------------------------------------------------------------------------------------------

@@ -81,6 +81,7 @@ FILTERS = [
     (SearchFilter(metadata={"year": Between(high=2002)}), {0, 1, 2}),
     (SearchFilter(metadata={"level": Between(40, 100)}), {40, 45, 50, 55}),  # numbers that the document has as text
     (SearchFilter(metadata={"ok": True, "year": Between(2055)}), {56, 58}),
+    (SearchFilter(metadata={"date": Between(2001, 2003)}), {1, 2, 3}),  # dates are texts
     (SearchFilter(since="2057"), {57, 58, 59}),
     (SearchFilter(since=date(2001, 5, 2), until="2003-05"), {1, 2, 3}),
     (SearchFilter(documents=["7.txt", "8.txt"], metadata={"lang": "en"}), set[int]()),
@@ -204,17 +205,21 @@ def test_a_filter_without_conditions_leaves_nothing_out(world: GraphRAG) -> None
 
 
 def test_metadata_follow_a_changed_document(settings: Settings) -> None:
+    versions: list[dict[str, MetadataValue]] = [{"lang": "en", "big": 2**70}, {"tag": "x"}]
     with GraphRAG(settings, embedder=HashEmbedder(DIMENSIONS), extractor=MarkupExtractor()) as rag:
-        for metadata in ({"lang": "en", "big": 2**70}, {"tag": "x"}):
+        for metadata in versions:
             rag.ingest([make_document("<Ada> wrote.", workspace=settings.workspace, uri="a", metadata=metadata)])
         assert rag.search("Ada", filters=SearchFilter(metadata={"tag": "x"})).hits
         assert not rag.search("Ada", filters=SearchFilter(metadata={"lang": "en"})).hits
 
 
-def test_filters_work_from_the_command_line(world: GraphRAG, own: Settings, tmp_path: Path) -> None:
-    with GraphRAG(own, embedder=HashEmbedder(DIMENSIONS)) as rag:
-        result = asyncio.run(rag.asearch("Keeper", filters=SearchFilter(documents=["7.txt"])))
-    assert numbers_of(result) == {7}
+def test_a_filter_works_inside_a_loop_and_is_checked_on_the_command_line(
+    world: GraphRAG, own: Settings, tmp_path: Path
+) -> None:
+    async def found() -> SearchResult:
+        return await world.asearch("Keeper", filters=SearchFilter(documents=["7.txt"]))
+
+    assert numbers_of(asyncio.run(found())) == {7}
     bad = run_cli(own, "search", "Keeper", "--where", "lang", cwd=tmp_path)
     assert bad.code == 2
     assert "KEY=VALUE" in bad.output

@@ -31,6 +31,7 @@ VERBS = [
 def test_the_public_names_are_these() -> None:
     assert graphrag_dual.__all__ == [
         "Answer",
+        "Between",
         "Candidate",
         "Citation",
         "Document",
@@ -38,6 +39,7 @@ def test_the_public_names_are_these() -> None:
         "GraphRAG",
         "GraphRagDualError",
         "Plan",
+        "SearchFilter",
         "SearchHit",
         "SearchResult",
         "Settings",
