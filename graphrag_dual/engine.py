@@ -23,7 +23,7 @@ from anyio import to_thread
 from graphrag_dual.chunking import CONTEXT_TOKENS
 from graphrag_dual.config import Settings
 from graphrag_dual.connection import Connection, resolve_connection
-from graphrag_dual.errors import ConfigError, InputError, ModelError, UsageError
+from graphrag_dual.errors import ConfigError, InputError, ModelError, SchemaMismatch, UsageError
 from graphrag_dual.extraction import open_extractor
 from graphrag_dual.ids import document_id
 from graphrag_dual.indexing import (
@@ -37,14 +37,14 @@ from graphrag_dual.indexing import (
     refresh_reports,
 )
 from graphrag_dual.loading import SourceProblem, iter_documents
-from graphrag_dual.model import Answer, Channel, Document, Reading, SearchResult, SourceType
+from graphrag_dual.model import Answer, Channel, Document, Reading, SearchFilter, SearchResult, SourceType
 from graphrag_dual.models import open_chat, open_embedder
 from graphrag_dual.ports import ChatModel, Embedder, Extractor, Observer, ReportWriter
 from graphrag_dual.reports import open_report_writer
 from graphrag_dual.resolution.rebuilding import rebuild_stale
-from graphrag_dual.search import LANES, Answerer, DualSearcher, QuestionEncoder, check_call, plan
-from graphrag_dual.search.global_ import GlobalChannel
-from graphrag_dual.search.local import LocalChannel
+from graphrag_dual.search import Answerer, QuestionEncoder, check_call, plan
+from graphrag_dual.search.channels import open_channels
+from graphrag_dual.search.filters import admit
 from graphrag_dual.search.pyramid import PyramidReader
 from graphrag_dual.store import (
     Database,
@@ -99,19 +99,11 @@ class Engine:
         self._observer = observer
         self._extractor = extractor
         self._writer = report_writer
+        self._schema_is_current = False
         # Half the time of a channel, so that a channel without the vector has time left to look for the words.
         questions = self._questions = QuestionEncoder(embedder, timeout_s=settings.channel_timeout_s / 2)
-        self.local = LocalChannel(database, questions, workspace=self.workspace, k=settings.rrf_k)
-        self.global_ = GlobalChannel(database, questions, workspace=self.workspace, k=settings.rrf_k)
-        self._searcher = DualSearcher(
-            self.local,
-            self.global_,
-            k=settings.rrf_k,
-            candidates=settings.candidates,
-            channel_timeout_s=settings.channel_timeout_s,
-            strategy=settings.strategy,
-            lanes=LANES,
-        )
+        channels = open_channels(database, questions, settings)
+        self.local, self.global_, self._searcher = channels.local, channels.global_, channels.searcher
 
     @classmethod
     async def open(
@@ -229,20 +221,31 @@ class Engine:
         limit: int = 10,
         weights: Mapping[Channel, float] | None = None,
         source_types: Sequence[SourceType] | None = None,
+        filters: SearchFilter | None = None,
     ) -> SearchResult:
         """Fused hits of both channels, best first; ``source_types`` keeps only these kinds.
 
+        ``filters`` restricts every list of both channels to documents: to their chunks, to entities as they speak of them
+        and to reports that were written from nothing else.
+
         Raises:
             InputError: the question is blank.
-            SchemaMismatch: the index was built with another embedding model.
+            SchemaMismatch: the index was built with another embedding model, or schema migrations are pending.
         """
         check_call(question, limit)
         state = await read_index_state(self._database, self.workspace)
         if state is None:
-            empty = plan(question, strategy=self.settings.strategy)
-            return SearchResult(empty, (), (f"nothing is indexed in workspace {self.workspace} yet",))
+            return self._nothing(question, f"nothing is indexed in workspace {self.workspace} yet")
         check_embedder(state, self._embedder, self.workspace)
-        result = await self._searcher.search(question, limit=limit, weights=weights, source_types=source_types)
+        await self._check_schema()
+        searcher = self._searcher
+        if filters is not None:
+            admitted = await admit(self._database, self.workspace, filters)
+            if not admitted.chunks:
+                count = f"{len(admitted.document_ids)} of {admitted.of_documents} documents"
+                return self._nothing(question, f"the filter admits nothing: {count}")
+            searcher = open_channels(self._database, self._questions, self.settings, admitted=admitted).searcher
+        result = await searcher.search(question, limit=limit, weights=weights, source_types=source_types)
         if problem := self._questions.problem(question):
             result = result.with_notice(f"searched by words only, the question has no vector: {problem}")
         if state.generation == 0:
@@ -260,12 +263,26 @@ class Engine:
         """
         return await PyramidReader(self._database, workspace=self.workspace).read(item_id)
 
-    async def ask(self, question: str, *, limit: int = 12) -> Answer:
+    def _nothing(self, question: str, notice: str) -> SearchResult:
+        return SearchResult(plan(question, strategy=self.settings.strategy), (), (notice,))
+
+    async def _check_schema(self) -> None:
+        """Refuse to search a database that lacks what this version's queries ask; looked at once."""
+        if self._schema_is_current:
+            return
+        if pending := await self.pending_migrations():
+            raise SchemaMismatch(
+                f"the database was set up by an older version and lacks {', '.join(pending)}",
+                hint="run `graphrag-dual migrate`; nothing needs to be ingested again",
+            )
+        self._schema_is_current = True
+
+    async def ask(self, question: str, *, limit: int = 12, filters: SearchFilter | None = None) -> Answer:
         """Answer from the evidence that ``search`` finds, with checked citations.
 
         Without a language model the answer is extractive: quoted sentences, and ``generator`` says so.
         """
-        result = await self.search(question, limit=limit)
+        result = await self.search(question, limit=limit, filters=filters)
         answerer = Answerer(self._chat, count_tokens=self._embedder.count_tokens)
         return await answerer.answer(question, result)
 

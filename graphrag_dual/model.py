@@ -7,12 +7,14 @@ any of these -> Reading(Layer)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Literal
 
 __all__ = [
     "Answer",
+    "Between",
     "Candidate",
     "Channel",
     "Chunk",
@@ -33,6 +35,7 @@ __all__ = [
     "Plan",
     "Reading",
     "ReportInput",
+    "SearchFilter",
     "SearchHit",
     "SearchResult",
     "SourceProblem",
@@ -238,6 +241,37 @@ class Plan:
     matched: tuple[str, ...] = ()
     lists: Mapping[str, float] = field(default_factory=dict)
     k: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """A range of metadata values, both ends included; an end that is None is open.
+
+    With ends that are numbers a value is compared as a number if it is one, even as text (``"2020"``), and otherwise, as
+    with ends that are texts, letter by letter; what begins with ``high`` is within, so that ``Between(2020, 2021)`` takes in
+    ``2021`` and ``"2021-12-31"``.
+    """
+
+    low: str | int | float | None = None
+    high: str | int | float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFilter:
+    """Which documents a search may draw from.  All that is given must hold; None is no restriction.
+
+    ``documents`` are URIs (that of a CSV or JSONL file stands for its rows too); none at all admits nothing.  ``metadata``
+    maps keys to one value, to several of which any may hold, or to a range ``Between(low, high)``.  ``since`` and ``until``
+    bound the metadata ``date_key``, in ISO 8601 (``2021``, ``2021-05-03``).  ``entity_types`` restrict the entities among
+    the hits.
+    """
+
+    documents: Collection[str] | None = None
+    metadata: Mapping[str, MetadataValue | Collection[MetadataValue] | Between] = field(default_factory=dict)
+    since: str | date | None = None
+    until: str | date | None = None
+    date_key: str = "date"
+    entity_types: Collection[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,44 +1,90 @@
-// name: local_lists(workspace: STRING, vector: LIST<FLOAT>, text: STRING, candidates: INTEGER) read
+// name: local_lists(workspace: STRING, vector: LIST<FLOAT>, text: STRING, cjk: STRING, terms: STRING, quoted: STRING, named_ids: LIST<STRING>, candidates: INTEGER) read
 // All first lists of the local channel in one round trip; a row is one hit of one list. A fact carries its two entities.
 // A vector index knows no workspaces: what belongs to another one is a row without an id, by which the caller sees that
-// places were taken. `text` demands the workspace's scope by itself.
+// places were taken. The full-text queries demand the workspace's scope by themselves; an empty one is not asked.
 CALL () {
   CALL db.index.vector.queryNodes('chunk_embedding', $candidates, $vector) YIELD node, score
   RETURN 'chunk_dense' AS list, CASE node.workspace WHEN $workspace THEN node.id END AS id, score, [] AS entity_ids
+UNION ALL
+  CALL db.index.vector.queryNodes('entity_embedding', $candidates, $vector) YIELD node, score
+  RETURN 'entity_dense' AS list, CASE node.workspace WHEN $workspace THEN node.id END AS id, score, [] AS entity_ids
+UNION ALL
+  CALL db.index.vector.queryNodes('fact_embedding', $candidates, $vector) YIELD node, score
+  RETURN 'fact_dense' AS list, CASE node.workspace WHEN $workspace THEN node.id END AS id, score,
+         COLLECT { MATCH (node)-[:SUBJECT]->(s) RETURN s.id } + COLLECT { MATCH (node)-[:OBJECT]->(o) RETURN o.id } AS entity_ids
 UNION ALL
   WITH $text AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('chunk_text', text, {limit: $candidates}) YIELD node, score
   WHERE node.workspace = $workspace
   RETURN 'chunk_bm25' AS list, node.id AS id, score, [] AS entity_ids
 UNION ALL
-  CALL db.index.vector.queryNodes('entity_embedding', $candidates, $vector) YIELD node, score
-  RETURN 'entity_dense' AS list, CASE node.workspace WHEN $workspace THEN node.id END AS id, score, [] AS entity_ids
+  WITH $cjk AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('chunk_cjk', text, {limit: $candidates}) YIELD node, score
+  WHERE node.workspace = $workspace
+  RETURN 'chunk_cjk' AS list, node.id AS id, score, [] AS entity_ids
+UNION ALL
+  WITH $terms AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('chunk_terms', text, {limit: $candidates}) YIELD node, score
+  WHERE node.workspace = $workspace
+  RETURN 'chunk_exact' AS list, node.id AS id, score, [] AS entity_ids
+UNION ALL
+  WITH $quoted AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('chunk_text', text, {limit: $candidates}) YIELD node, score
+  WHERE node.workspace = $workspace
+  RETURN 'chunk_quoted' AS list, node.id AS id, score, [] AS entity_ids
 UNION ALL
   WITH $text AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('entity_name', text, {limit: $candidates}) YIELD node, score
   WHERE node.workspace = $workspace
   RETURN 'entity_bm25' AS list, node.id AS id, score, [] AS entity_ids
 UNION ALL
-  CALL db.index.vector.queryNodes('fact_embedding', $candidates, $vector) YIELD node, score
-  RETURN 'fact_dense' AS list, CASE node.workspace WHEN $workspace THEN node.id END AS id, score,
-         COLLECT { MATCH (node)-[:SUBJECT]->(s) RETURN s.id } + COLLECT { MATCH (node)-[:OBJECT]->(o) RETURN o.id } AS entity_ids
+  WITH $cjk AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('entity_cjk', text, {limit: $candidates}) YIELD node, score
+  WHERE node.workspace = $workspace
+  RETURN 'entity_cjk' AS list, node.id AS id, score, [] AS entity_ids
+UNION ALL
+  MATCH (node:__Entity__ {workspace: $workspace}) USING INDEX node:__Entity__(id) WHERE node.id IN $named_ids
+  RETURN 'entity_named' AS list, node.id AS id, 1.0 AS score, [] AS entity_ids
 }
 RETURN list, id, score, entity_ids;
 
-// name: local_text_lists(workspace: STRING, text: STRING, candidates: INTEGER) read
+// name: local_text_lists(workspace: STRING, text: STRING, cjk: STRING, terms: STRING, quoted: STRING, named_ids: LIST<STRING>, candidates: INTEGER) read
 // The lists of the local channel that need no vector of the question.
 CALL () {
   WITH $text AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('chunk_text', text, {limit: $candidates}) YIELD node, score
   WHERE node.workspace = $workspace
-  RETURN 'chunk_bm25' AS list, node.id AS id, score
+  RETURN 'chunk_bm25' AS list, node.id AS id, score, [] AS entity_ids
+UNION ALL
+  WITH $cjk AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('chunk_cjk', text, {limit: $candidates}) YIELD node, score
+  WHERE node.workspace = $workspace
+  RETURN 'chunk_cjk' AS list, node.id AS id, score, [] AS entity_ids
+UNION ALL
+  WITH $terms AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('chunk_terms', text, {limit: $candidates}) YIELD node, score
+  WHERE node.workspace = $workspace
+  RETURN 'chunk_exact' AS list, node.id AS id, score, [] AS entity_ids
+UNION ALL
+  WITH $quoted AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('chunk_text', text, {limit: $candidates}) YIELD node, score
+  WHERE node.workspace = $workspace
+  RETURN 'chunk_quoted' AS list, node.id AS id, score, [] AS entity_ids
 UNION ALL
   WITH $text AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('entity_name', text, {limit: $candidates}) YIELD node, score
   WHERE node.workspace = $workspace
-  RETURN 'entity_bm25' AS list, node.id AS id, score
+  RETURN 'entity_bm25' AS list, node.id AS id, score, [] AS entity_ids
+UNION ALL
+  WITH $cjk AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('entity_cjk', text, {limit: $candidates}) YIELD node, score
+  WHERE node.workspace = $workspace
+  RETURN 'entity_cjk' AS list, node.id AS id, score, [] AS entity_ids
+UNION ALL
+  MATCH (node:__Entity__ {workspace: $workspace}) USING INDEX node:__Entity__(id) WHERE node.id IN $named_ids
+  RETURN 'entity_named' AS list, node.id AS id, 1.0 AS score, [] AS entity_ids
 }
-RETURN list, id, score ORDER BY score DESC, id;
+RETURN list, id, score, entity_ids;
 
 // name: exact_local_lists(workspace: STRING, vector: LIST<FLOAT>, candidates: INTEGER, lists: LIST<STRING>) read
 // The vector lists of the local channel by comparing with every vector of the workspace: slow on a large one, and right
@@ -107,35 +153,75 @@ CALL () {
 RETURN edges, mentions + chunk_mentions AS mentions,
        [e IN seeds | [e.id, COUNT { (e)-[:FROM_CHUNK]->() }]] AS seed_mentions;
 
-// name: global_lists(workspace: STRING, generation: INTEGER, vector: LIST<FLOAT>, text: STRING, candidates: INTEGER) read
-// All lists of the global channel in one round trip: reports of one generation by vector and by words, and the findings
-// nearest to the question with their report and the chunks that they cite. Rows without an id as in `local_lists`.
+// name: global_lists(workspace: STRING, generation: INTEGER, vector: LIST<FLOAT>, text: STRING, cjk: STRING, candidates: INTEGER) read
+// All lists of the global channel in one round trip: reports of one generation and their findings by vector and by words;
+// a finding comes with its report and the chunks that it cites. Rows without an id as in `local_lists`.
 CALL () {
   CALL db.index.vector.queryNodes('report_embedding', $candidates, $vector) YIELD node, score
   RETURN 'report_dense' AS list, score, [] AS chunk_ids,
          CASE WHEN EXISTS { (node)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
               THEN node.id END AS id
 UNION ALL
-  WITH $text AS text WHERE text <> ''
-  CALL db.index.fulltext.queryNodes('report_text', text, {limit: 2 * $candidates}) YIELD node, score
-  WHERE EXISTS { (node)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
-  RETURN 'report_bm25' AS list, score, [] AS chunk_ids, node.id AS id
-UNION ALL
   CALL db.index.vector.queryNodes('finding_embedding', $candidates, $vector) YIELD node, score
   MATCH (node)<-[:HAS_FINDING]-(report:CommunityReport)
   RETURN 'finding_dense' AS list, score, COLLECT { MATCH (node)-[:CITES]->(c:Chunk) RETURN c.id ORDER BY c.id } AS chunk_ids,
          CASE WHEN EXISTS { (report)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
               THEN report.id END AS id
+UNION ALL
+  WITH $text AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('report_text', text, {limit: 2 * $candidates}) YIELD node, score
+  WHERE EXISTS { (node)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
+  RETURN 'report_bm25' AS list, score, [] AS chunk_ids, node.id AS id
+UNION ALL
+  WITH $cjk AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('report_cjk', text, {limit: 2 * $candidates}) YIELD node, score
+  WHERE EXISTS { (node)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
+  RETURN 'report_cjk' AS list, score, [] AS chunk_ids, node.id AS id
+UNION ALL
+  WITH $text AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('finding_text', text, {limit: 2 * $candidates}) YIELD node, score
+  MATCH (node)<-[:HAS_FINDING]-(report:CommunityReport)
+  WHERE EXISTS { (report)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
+  RETURN 'finding_bm25' AS list, score, COLLECT { MATCH (node)-[:CITES]->(c:Chunk) RETURN c.id ORDER BY c.id } AS chunk_ids,
+         report.id AS id
+UNION ALL
+  WITH $cjk AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('finding_cjk', text, {limit: 2 * $candidates}) YIELD node, score
+  MATCH (node)<-[:HAS_FINDING]-(report:CommunityReport)
+  WHERE EXISTS { (report)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
+  RETURN 'finding_cjk' AS list, score, COLLECT { MATCH (node)-[:CITES]->(c:Chunk) RETURN c.id ORDER BY c.id } AS chunk_ids,
+         report.id AS id
 }
 RETURN list, id, score, chunk_ids;
 
-// name: global_text_lists(workspace: STRING, generation: INTEGER, text: STRING, candidates: INTEGER) read
-// The list of the global channel that needs no vector of the question.
-WITH $text AS text WHERE text <> ''
-CALL db.index.fulltext.queryNodes('report_text', text, {limit: 2 * $candidates}) YIELD node, score
-WHERE EXISTS { (node)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
-RETURN 'report_bm25' AS list, node.id AS id, score, [] AS chunk_ids
-ORDER BY score DESC, id;
+// name: global_text_lists(workspace: STRING, generation: INTEGER, text: STRING, cjk: STRING, candidates: INTEGER) read
+// The lists of the global channel that need no vector of the question.
+CALL () {
+  WITH $text AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('report_text', text, {limit: 2 * $candidates}) YIELD node, score
+  WHERE EXISTS { (node)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
+  RETURN 'report_bm25' AS list, score, [] AS chunk_ids, node.id AS id
+UNION ALL
+  WITH $cjk AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('report_cjk', text, {limit: 2 * $candidates}) YIELD node, score
+  WHERE EXISTS { (node)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
+  RETURN 'report_cjk' AS list, score, [] AS chunk_ids, node.id AS id
+UNION ALL
+  WITH $text AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('finding_text', text, {limit: 2 * $candidates}) YIELD node, score
+  MATCH (node)<-[:HAS_FINDING]-(report:CommunityReport)
+  WHERE EXISTS { (report)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
+  RETURN 'finding_bm25' AS list, score, COLLECT { MATCH (node)-[:CITES]->(c:Chunk) RETURN c.id ORDER BY c.id } AS chunk_ids,
+         report.id AS id
+UNION ALL
+  WITH $cjk AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('finding_cjk', text, {limit: 2 * $candidates}) YIELD node, score
+  MATCH (node)<-[:HAS_FINDING]-(report:CommunityReport)
+  WHERE EXISTS { (report)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
+  RETURN 'finding_cjk' AS list, score, COLLECT { MATCH (node)-[:CITES]->(c:Chunk) RETURN c.id ORDER BY c.id } AS chunk_ids,
+         report.id AS id
+}
+RETURN list, id, score, chunk_ids;
 
 // name: exact_global_lists(workspace: STRING, generation: INTEGER, vector: LIST<FLOAT>, candidates: INTEGER, lists: LIST<STRING>) read
 // The vector lists of the global channel by comparing with every report and finding of the generation.

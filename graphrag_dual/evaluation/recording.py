@@ -167,5 +167,7 @@ def chunk_ids(lists: QuestionLists) -> Iterator[str]:
     for ranked in lists.local.chunks.values():
         yield from (one for one, _ in ranked)
     yield from lists.global_.cited
+    for finding in lists.global_.worded_findings:
+        yield from finding.chunk_ids
     for cited in lists.citations.values():
         yield from cited

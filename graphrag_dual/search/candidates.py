@@ -5,25 +5,33 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
-from graphrag_dual.ids import workspace_scope
 from graphrag_dual.model import Candidate
 from graphrag_dual.search.fusion import Fused
-from graphrag_dual.search.lucene import STOP_WORDS, fulltext_query
-from graphrag_dual.store.database import Database, Row
+from graphrag_dual.store.database import Row
 
-__all__ = ["by_score", "chunk_candidates", "metadata_of", "scoped_query", "undisturbed"]
+__all__ = ["Read", "by_score", "chunk_candidates", "interleaved", "metadata_of", "reach", "undisturbed"]
+
+Read = Callable[..., Awaitable[list[Row]]]
+"""``Database.read`` with a bound on the time that the server spends."""
 
 # A vector index is asked for this many times the candidates before the workspace is gone through vector by vector.
 _WIDER = 8
-_MOST = 1000
+_LEAST, _MOST = 50, 1000
 
 
-def scoped_query(question: str, workspace: str) -> str:
-    """Full-text query for ``question`` that demands the workspace's scope; ``""`` where nothing is left to look for."""
-    terms = fulltext_query(question)
-    if all(term.lower() in STOP_WORDS for term in terms.split()):
-        return ""
-    return f"+scope:{workspace_scope(workspace)} +({terms})"
+def reach(limit: int) -> int:
+    """How many candidates an index is asked for where ``limit`` items are wanted."""
+    return min(_MOST, max(_LEAST, limit))
+
+
+def interleaved(*lists: Sequence[Row]) -> list[Row]:
+    """Lists of different scales as one: their first items, then their second ones, each id once."""
+    rows: dict[str, Row] = {}
+    for at in range(max(map(len, lists), default=0)):
+        for one in lists:
+            if at < len(one):
+                rows.setdefault(one[at]["id"], one[at])
+    return list(rows.values())
 
 
 async def undisturbed(
@@ -63,9 +71,9 @@ def by_score(candidates: Iterable[Candidate]) -> list[Candidate]:
     return sorted(candidates, key=lambda candidate: (-candidate.raw_score, candidate.doc_id))
 
 
-async def chunk_candidates(database: Database, workspace: str, ranked: Sequence[Fused]) -> list[Candidate]:
+async def chunk_candidates(read: Read, workspace: str, ranked: Sequence[Fused]) -> list[Candidate]:
     """Chunks with their texts and provenance, in the order of ``ranked``; one deleted meanwhile is left out."""
-    rows = await database.read("chunk_evidence", workspace=workspace, ids=[fused.doc_id for fused in ranked])
+    rows = await read("chunk_evidence", workspace=workspace, ids=[fused.doc_id for fused in ranked])
     known = {row["id"]: row for row in rows}
     return [
         Candidate(

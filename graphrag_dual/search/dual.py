@@ -29,6 +29,8 @@ _log = logging.getLogger(__name__)
 
 _CHANNELS: tuple[Channel, ...] = ("local", "global")
 _MOST = 1000
+# Of each list so many times the hits wanted are fused: what no list has near its top may still be among the first.
+_DEPTH = 5
 _USERINFO = re.compile(r"://[^/\s@]*@")
 _Ask = Callable[[str, int], Awaitable[Sequence[Candidate]]]
 
@@ -74,7 +76,8 @@ class DualSearcher:
     ) -> None:
         """Take two retrievers.
 
-        ``k`` is the constant of the fusion, ``candidates`` the least number of items asked of each channel,
+        ``k`` is the constant of the fusion, ``candidates`` the least number of items asked of each channel (five for
+        each hit wanted, up to 1,000, are asked for in any case),
         ``channel_timeout_s`` the seconds after which a channel is left out, ``strategy`` ``adaptive`` or ``rrf``.
 
         A candidate's rank is its position in its channel's list.  With ``lanes`` each source type of a channel is ranked on
@@ -119,7 +122,7 @@ class DualSearcher:
         started = time.perf_counter()
         chosen = _weighted(plan or plan_of(question, strategy=self._strategy), weights or {})
         asked = [channel for channel in _CHANNELS if chosen.weights[channel] > 0]
-        outcomes = await self._ask_all(question, asked, max(self._candidates, limit))
+        outcomes = await self._ask_all(question, asked, min(_MOST, max(self._candidates, _DEPTH * limit)))
         _raise_if_all_failed(outcomes)
         if source_types is not None:
             _keep_only(outcomes, source_types)

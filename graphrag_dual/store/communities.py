@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from graphrag_dual.batching import grouped
+from graphrag_dual.cjk import has_cjk_word
 from graphrag_dual.ids import workspace_scope
 from graphrag_dual.model import Community, CommunityReport, Entity, Fact
 from graphrag_dual.store.database import Database, Row
@@ -142,7 +143,9 @@ async def put_reports(database: Database, workspace: str, reports: Sequence[Comm
 
 def _report_row(report: CommunityReport) -> Row:
     row = asdict(report)
+    row["cjk"] = has_cjk_word(f"{report.title}\n{report.summary}")
     for finding in row["findings"]:
+        finding["cjk"] = has_cjk_word(f"{finding['summary']}\n{finding['explanation']}")
         finding["chunk_ids"] = list(finding["chunk_ids"])
         finding["fact_ids"] = list(finding["fact_ids"])
     row["findings"] = list(row["findings"])

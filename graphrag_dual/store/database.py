@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import anyio
 import neo4j
-from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction
+from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, unit_of_work
 from neo4j.exceptions import (
     AuthError,
     ClientError,
@@ -127,6 +127,13 @@ class Database:
             raise TypeError(f"{name} is a {query.mode} query")
         return await self.run(query, arguments)
 
+    async def read_within(self, timeout_s: float, name: str, /, **arguments: object) -> list[Row]:
+        """Run a named read query that the server itself ends after ``timeout_s``, should its caller be gone."""
+        query = query_book()[name]
+        if query.mode != "read":
+            raise TypeError(f"{name} is a {query.mode} query")
+        return await self.run(query, arguments, timeout_s=timeout_s)
+
     async def write(self, name: str, /, **arguments: object) -> list[Row]:
         """Run a named write query in a managed transaction, retried by the driver on transient errors."""
         query = query_book()[name]
@@ -138,8 +145,8 @@ class Database:
         """Run a statement of the DBA."""
         return await self.run(admin_book()[name], arguments)
 
-    async def run(self, query: Query, arguments: Mapping[str, object]) -> list[Row]:
-        """Run ``query`` in the way that its mode asks for."""
+    async def run(self, query: Query, arguments: Mapping[str, object], *, timeout_s: float | None = None) -> list[Row]:
+        """Run ``query`` in the way that its mode asks for; ``timeout_s`` bounds its transaction on the server."""
         query.check(arguments)
         async with _translated(self.uri, self.database), self._driver.session(database=self.database) as session:
             if query.mode == "auto":
@@ -148,7 +155,8 @@ class Database:
                 self._count(query, await result.consume())
                 return rows
             execute = session.execute_read if query.mode == "read" else session.execute_write
-            rows, summary = await execute(_run_in_transaction, query, arguments)
+            work = _run_in_transaction if timeout_s is None else unit_of_work(timeout=timeout_s)(_run_in_transaction)
+            rows, summary = await execute(work, query, arguments)
             self._count(query, summary)
             return rows
 

@@ -233,7 +233,7 @@ def test_each_channel_is_asked_for_enough_and_no_more_than_limit_comes_back() ->
 
     assert len(search(find, find, limit=3, candidates=20).hits) == 3
     assert len(search(find, find, limit=80).hits) == 80
-    assert asked == [20, 20, 80, 80]
+    assert asked == [20, 20, 400, 400]
 
 
 def test_the_faster_channel_changes_nothing() -> None:
