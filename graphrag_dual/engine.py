@@ -44,6 +44,7 @@ from graphrag_dual.resolution.rebuilding import rebuild_stale
 from graphrag_dual.search import LANES, Answerer, DualSearcher, QuestionEncoder, check_call, plan
 from graphrag_dual.search.global_ import GlobalChannel
 from graphrag_dual.search.local import LocalChannel
+from graphrag_dual.search.weights_file import lanes_of, load_weights
 from graphrag_dual.store import (
     Database,
     admin_book,
@@ -101,6 +102,8 @@ class Engine:
         questions = self._questions = QuestionEncoder(embedder, timeout_s=settings.channel_timeout_s / 2)
         self.local = LocalChannel(database, questions, workspace=self.workspace, k=settings.rrf_k)
         self.global_ = GlobalChannel(database, questions, workspace=self.workspace, k=settings.rrf_k)
+        # Checked against the index before the first search: the digest is not free.
+        self._unchecked = load_weights(Path(settings.weights_file)) if settings.weights_file else None
         self._searcher = DualSearcher(
             self.local,
             self.global_,
@@ -108,7 +111,7 @@ class Engine:
             candidates=settings.candidates,
             channel_timeout_s=settings.channel_timeout_s,
             strategy=settings.strategy,
-            lanes=LANES,
+            lanes=lanes_of(self._unchecked.weights) if self._unchecked else LANES,
         )
 
     @classmethod
@@ -232,7 +235,7 @@ class Engine:
 
         Raises:
             InputError: the question is blank.
-            SchemaMismatch: the index was built with another embedding model.
+            SchemaMismatch: the index was built with another embedding model, or ``weights_file`` tuned on another index.
         """
         check_call(question, limit)
         state = await read_index_state(self._database, self.workspace)
@@ -240,6 +243,9 @@ class Engine:
             empty = plan(question, strategy=self.settings.strategy)
             return SearchResult(empty, (), (f"nothing is indexed in workspace {self.workspace} yet",))
         check_embedder(state, self._embedder, self.workspace)
+        if self._unchecked is not None:
+            self._unchecked.check(embedding_model=state.embedding_model, workspace_digest=await self.digest())
+            self._unchecked = None
         result = await self._searcher.search(question, limit=limit, weights=weights, source_types=source_types)
         if problem := self._questions.problem(question):
             result = result.with_notice(f"searched by words only, the question has no vector: {problem}")

@@ -14,6 +14,7 @@ from graphrag_dual.search.candidates import by_score, chunk_candidates, scoped_q
 from graphrag_dual.search.fusion import Fused
 from graphrag_dual.search.lists import FindingHit, GlobalLists
 from graphrag_dual.search.question import QuestionEncoder
+from graphrag_dual.store.communities import CitingReport, reports_citing
 from graphrag_dual.store.database import Database, Row
 from graphrag_dual.store.indexes import read_index_state
 
@@ -113,6 +114,17 @@ class GlobalChannel:
             )
 
         return await undisturbed(ask, exact, candidates=candidates)
+
+    async def citing(self, document_ids: Sequence[str]) -> list[CitingReport]:
+        """The live reports that cite a chunk of one of these documents, by id, with all chunks that they cite.
+
+        Raises:
+            DatabaseError: the server failed.
+        """
+        state = await read_index_state(self._database, self._workspace)
+        if state is None or state.generation == 0:
+            return []
+        return await reports_citing(self._database, self._workspace, state.generation, document_ids)
 
     async def _reports(self, ranked: Sequence[Fused], generation: int) -> list[tuple[Fused, Row]]:
         rows = await self._database.read(
