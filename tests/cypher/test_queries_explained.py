@@ -260,6 +260,10 @@ async def rare_paths(database: Database, workspace: str) -> None:
     found = await database.read("local_text_lists", workspace=workspace, text=words, candidates=3)
     assert {row["list"] for row in found} == {"chunk_bm25", "entity_bm25"}
     await database.read("global_text_lists", workspace=workspace, generation=generation, text=words, candidates=3)
+    documents = [document_id(workspace, uri) for uri in ("a.txt", "c.txt")]
+    citing = await database.read("reports_citing", **live, document_ids=documents)
+    assert citing
+    assert all(row["chunk_ids"] for row in citing)
     assert workspace in {row["workspace"] for row in await database.read("bound_workspaces")}
     for name in [name for name in BOOK if name.startswith("drop_") and name.endswith("_vectors")]:
         await database.write(name)
