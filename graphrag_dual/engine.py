@@ -102,17 +102,10 @@ class Engine:
         questions = self._questions = QuestionEncoder(embedder, timeout_s=settings.channel_timeout_s / 2)
         self.local = LocalChannel(database, questions, workspace=self.workspace, k=settings.rrf_k)
         self.global_ = GlobalChannel(database, questions, workspace=self.workspace, k=settings.rrf_k)
-        # Checked against the index before the first search: the digest is not free.
-        self._unchecked = load_weights(Path(settings.weights_file)) if settings.weights_file else None
-        self._searcher = DualSearcher(
-            self.local,
-            self.global_,
-            k=settings.rrf_k,
-            candidates=settings.candidates,
-            channel_timeout_s=settings.channel_timeout_s,
-            strategy=settings.strategy,
-            lanes=lanes_of(self._unchecked.weights) if self._unchecked else LANES,
-        )
+        self._searcher = self._open_searcher(LANES)
+        self._weights_file = (
+            settings.weights_file
+        )  # read before the first search, once there is an index to check it against
 
     @classmethod
     async def open(
@@ -243,9 +236,8 @@ class Engine:
             empty = plan(question, strategy=self.settings.strategy)
             return SearchResult(empty, (), (f"nothing is indexed in workspace {self.workspace} yet",))
         check_embedder(state, self._embedder, self.workspace)
-        if self._unchecked is not None:
-            self._unchecked.check(embedding_model=state.embedding_model, workspace_digest=await self.digest())
-            self._unchecked = None
+        if self._weights_file:
+            await self._take_weights(Path(self._weights_file), state.embedding_model)
         result = await self._searcher.search(question, limit=limit, weights=weights, source_types=source_types)
         if problem := self._questions.problem(question):
             result = result.with_notice(f"searched by words only, the question has no vector: {problem}")
@@ -330,7 +322,25 @@ class Engine:
         async with lease(self._database, self.workspace):
             yield
 
+    async def _take_weights(self, path: Path, embedding_model: str) -> None:
+        """Search with the weights of ``path`` from now on, if they were tuned on this index."""
+        tuned = await to_thread.run_sync(load_weights, path)
+        tuned.check(embedding_model=embedding_model, workspace_digest=await self.digest())
+        self._searcher = self._open_searcher(lanes_of(tuned.weights))
+        self._weights_file = None
+
     # -- tools ---------------------------------------------------------------------------------------------------------
+
+    def _open_searcher(self, lanes: Mapping[tuple[Channel, SourceType], float]) -> DualSearcher:
+        return DualSearcher(
+            self.local,
+            self.global_,
+            k=self.settings.rrf_k,
+            candidates=self.settings.candidates,
+            channel_timeout_s=self.settings.channel_timeout_s,
+            strategy=self.settings.strategy,
+            lanes=lanes,
+        )
 
     def _ingest_tools(self, extractor: str | None) -> IngestTools:
         window = self._embedder.max_tokens - CONTEXT_TOKENS

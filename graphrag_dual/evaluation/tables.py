@@ -74,7 +74,8 @@ def _mixed_notes(comparison: Comparison) -> Iterator[str]:
     yield (
         "mixed: documents and reports in one list. For questions of a global kind the finest reports that cite at least "
         f"half of the relevant documents, and at most {comparison.report_budget} in all, have grade 2 and relevant "
-        "documents grade 1; for others, and where no report covers the question, only documents are relevant."
+        "documents grade 1; for others, and where no report covers the question, only documents are relevant. A search of "
+        "the global channel alone gives its reports first, so it has nothing for a question about a detail."
     )
     for table in comparison.mixed:
         if table.kind.startswith("global"):

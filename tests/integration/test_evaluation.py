@@ -14,7 +14,7 @@ from evaluation_set import write_set
 from small_world import cypher, documents_of, run_cli
 
 from graphrag_dual import GraphRAG, Settings
-from graphrag_dual.errors import ConfigError, SchemaMismatch
+from graphrag_dual.errors import ConfigError, InputError, SchemaMismatch
 from graphrag_dual.evaluation import (
     Dataset,
     Recording,
@@ -147,6 +147,11 @@ def test_tuned_weights_are_used_by_search_and_refused_on_another_index(
         replay_search(question.text, recording.questions[question.id], recording.heading, lanes=lanes_of(weights))
     )
     mine = indexed.settings.model_copy(update={"weights_file": str(tmp_path / "weights.json")})
+    absent = mine.model_copy(update={"weights_file": str(tmp_path / "nowhere.json")})
+    with GraphRAG(absent, embedder=HashEmbedder(DIMENSIONS)) as rag:
+        assert rag.digest()  # tuning, which writes the file, opens an engine too
+        with pytest.raises(InputError, match="cannot be read"):
+            rag.search(question.text)
 
     with GraphRAG(mine, embedder=HashEmbedder(DIMENSIONS)) as rag:
         hits = rag.search(question.text, limit=50).hits
