@@ -46,8 +46,22 @@ def overall_json(whole: Overall) -> dict[str, object]:
         "worst_list_regret": whole.worst_list_regret,
         "worst_list_regret_at": _place(whole.worst_list_regret_at),
         "mean_gain": whole.mean_gain,
+        "rows": [_regrets(name, kind) for name, kind in whole.tables],
         "notes": overall_notes(whole),
         "sets": {name: as_json(one) for name, one in whole.comparisons.items()},
+    }
+
+
+def _regrets(name: str, kind: KindTable) -> dict[str, object]:
+    main = {row.strategy: row.metrics[MAIN_METRIC] for row in kind.rows}
+    return {
+        **_place((name, kind.kind)),
+        "questions": kind.questions,
+        "default": main["default"],
+        "best_channel": {"name": kind.best_channel, MAIN_METRIC: main[kind.best_channel]},
+        "best_single_list": {"name": kind.best_single_list, MAIN_METRIC: main[kind.best_single_list]},
+        "regret": kind.regret_channel,
+        "list_regret": kind.regret_list,
     }
 
 

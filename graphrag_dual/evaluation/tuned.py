@@ -26,7 +26,7 @@ _DIGITS = 9
 # Judgements are of documents, so of the four factors only the ratio of the two of chunks can be judged: the local one is the
 # scale, and those of entities and reports, which are in no list of chunks, stay as they are.
 _GRID: Mapping[str, Sequence[float]] = {
-    "global/local_chunk": (0.0, 0.15, 0.3, 0.45, 0.6, 0.8, 1.0, 1.3, 1.6, 2.0),
+    "global/local_chunk": (0.0, 0.15, 0.3, 0.45, 0.6, 0.8, 1.0, 1.3, 1.6, 2.0, 2.5, 3.0),
 }
 
 

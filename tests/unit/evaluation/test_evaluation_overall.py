@@ -108,6 +108,13 @@ def test_stored_lists_of_several_sets_need_no_database(
     regrets = [plain["sets"][name][kind]["regret"] for name in ("one", "two") for kind in ("local", "multi_hop")]
     assert plain["worst_regret"] == max(one["channel"] for one in regrets)
     assert plain["worst_list_regret"] == max(one["list"] for one in regrets)
+    assert [(row["set"], row["kind"], row["regret"]) for row in plain["rows"]] == [
+        (name, kind, plain["sets"][name][kind]["regret"]["channel"])
+        for name in ("one", "two")
+        for kind in ("local", "multi_hop")
+    ]
+    for row in plain["rows"]:
+        assert row["best_channel"]["NDCG@10"] - row["default"] == pytest.approx(row["regret"])
     assert plain["mean_gain"] == pytest.approx(-sum(one["channel"] for one in regrets) / 4)
     assert (tmp_path / "all.md").read_text().count("## one") == 1
     assert evaluate_all(sets, lists_dir=tmp_path) == 0
