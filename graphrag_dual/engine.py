@@ -103,9 +103,8 @@ class Engine:
         self.local = LocalChannel(database, questions, workspace=self.workspace, k=settings.rrf_k)
         self.global_ = GlobalChannel(database, questions, workspace=self.workspace, k=settings.rrf_k)
         self._searcher = self._open_searcher(LANES)
-        self._weights_file = (
-            settings.weights_file
-        )  # read before the first search, once there is an index to check it against
+        # Read before the first search, when there is an index to check it against.
+        self._weights_file = settings.weights_file
 
     @classmethod
     async def open(
@@ -227,7 +226,7 @@ class Engine:
         """Fused hits of both channels, best first; ``source_types`` keeps only these kinds.
 
         Raises:
-            InputError: the question is blank.
+            InputError: the question is blank, or ``weights_file`` cannot be read.
             SchemaMismatch: the index was built with another embedding model, or ``weights_file`` tuned on another index.
         """
         check_call(question, limit)
