@@ -78,17 +78,29 @@ def test_no_set_is_no_summary() -> None:
 
 
 def test_the_summary_is_text_and_markdown(comparison: Comparison) -> None:
-    whole = overall({"tiny": comparison})
-    console = Console(width=100)
+    local, hops = comparison.kinds
+    whole = overall({"musique-small": replace(comparison, kinds=(local, replace(hops, kind="global-creative")))})
+    console = Console(width=80)
     with console.capture() as capture:
         console.print(overall_table(whole))
     assert "…" not in capture.get()
-    assert [line.split()[:3] for line in capture.get().splitlines()[2:]] == [
-        ["tiny", "local", "2"],
-        ["tiny", "multi-hop", "2"],
+    assert [line.split()[:6] for line in capture.get().splitlines()[2:4]] == [
+        [
+            "musique-small",
+            one.kind,
+            "2",
+            f"{row.metrics['NDCG@10']:.3f}",
+            one.best_channel,
+            f"{one.regret_channel:+.3f}",
+        ]
+        for one in whole.comparisons["musique-small"].kinds
+        for row in one.rows
+        if row.strategy == "default"
     ]
     markdown = overall_markdown(whole)
-    assert markdown.index("### NDCG@10 of all sets") < markdown.index("## tiny\n") < markdown.index("### multi-hop")
+    assert (
+        markdown.index("### NDCG@10 of all sets") < markdown.index("## musique-small\n") < markdown.index("### local")
+    )
 
 
 def test_stored_lists_of_several_sets_need_no_database(
