@@ -46,6 +46,7 @@ from graphrag_dual.search import Answerer, QuestionEncoder, check_call, plan
 from graphrag_dual.search.channels import open_channels
 from graphrag_dual.search.filters import admit
 from graphrag_dual.search.pyramid import PyramidReader
+from graphrag_dual.search.weights_file import load_weights
 from graphrag_dual.store import (
     Database,
     admin_book,
@@ -104,6 +105,9 @@ class Engine:
         questions = self._questions = QuestionEncoder(embedder, timeout_s=settings.channel_timeout_s / 2)
         channels = open_channels(database, questions, settings)
         self.local, self.global_, self._searcher = channels.local, channels.global_, channels.searcher
+        # Read before the first search, when there is an index to check it against.
+        self._weights_file = settings.weights_file
+        self._list_weights: Mapping[str, float] | None = None
 
     @classmethod
     async def open(
@@ -229,8 +233,9 @@ class Engine:
         and to reports that were written from nothing else.
 
         Raises:
-            InputError: the question is blank.
-            SchemaMismatch: the index was built with another embedding model, or schema migrations are pending.
+            InputError: the question is blank, or ``weights_file`` cannot be read.
+            SchemaMismatch: the index was built with another embedding model, ``weights_file`` was tuned on another index, or
+                schema migrations are pending.
         """
         check_call(question, limit)
         state = await read_index_state(self._database, self.workspace)
@@ -238,6 +243,8 @@ class Engine:
             return self._nothing(question, f"nothing is indexed in workspace {self.workspace} yet")
         check_embedder(state, self._embedder, self.workspace)
         await self._check_schema()
+        if self._weights_file:
+            await self._take_weights(Path(self._weights_file), state.embedding_model)
         searcher = self._searcher
         if filters is not None:
             admitted = await admit(self._database, self.workspace, filters)
@@ -245,7 +252,8 @@ class Engine:
                 count = f"{len(admitted.document_ids)} of {admitted.of_documents} documents"
                 return self._nothing(question, f"the filter admits nothing: {count}")
             searcher = open_channels(self._database, self._questions, self.settings, admitted=admitted).searcher
-        result = await searcher.search(question, limit=limit, weights=weights, source_types=source_types)
+        chosen = plan(question, strategy=self.settings.strategy, lists=self._list_weights)
+        result = await searcher.search(question, limit=limit, weights=weights, plan=chosen, source_types=source_types)
         if problem := self._questions.problem(question):
             result = result.with_notice(f"searched by words only, the question has no vector: {problem}")
         if state.generation == 0:
@@ -353,6 +361,13 @@ class Engine:
         await migrate(self._database)
         async with lease(self._database, self.workspace):
             yield
+
+    async def _take_weights(self, path: Path, embedding_model: str) -> None:
+        """Search with the weights of ``path`` from now on, if they were tuned on this index."""
+        tuned = await to_thread.run_sync(load_weights, path)
+        tuned.check(embedding_model=embedding_model, workspace_digest=await self.digest())
+        self._list_weights = tuned.weights
+        self._weights_file = None
 
     # -- tools ---------------------------------------------------------------------------------------------------------
 

@@ -10,9 +10,8 @@ from rich.tree import Tree
 
 from graphrag_dual.cli.options import AsJson, Home, Workspace, opened
 from graphrag_dual.cli.output import console, print_json
-from graphrag_dual.model import Layer, Reading, SearchResult
 from graphrag_dual.errors import UsageError
-from graphrag_dual.model import Between, SearchFilter, SearchResult
+from graphrag_dual.model import Between, Layer, Reading, SearchFilter, SearchResult
 
 __all__ = ["register", "show_reading", "show_result"]
 
@@ -136,6 +135,8 @@ def _label(layer: Layer, *, summary: bool = True) -> Text:
         label.append(f"\n{text[:_SNIPPET]}{'...' if len(text) > _SNIPPET else ''}")
         label.append(f" ({layer.generator})", style="dim")
     return label
+
+
 def _filter(
     documents: list[str] | None,
     where: list[str] | None,

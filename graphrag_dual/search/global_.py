@@ -18,6 +18,7 @@ from graphrag_dual.search.fusion import Fused
 from graphrag_dual.search.lists import FindingHit, GlobalLists, ScoredIds
 from graphrag_dual.search.question import QuestionEncoder
 from graphrag_dual.search.words import words_of
+from graphrag_dual.store.communities import CitingReport, reports_citing
 from graphrag_dual.store.database import Database, Row
 from graphrag_dual.store.indexes import read_index_state
 
@@ -140,6 +141,17 @@ class GlobalChannel:
             lists=lists,
         )
         return sorted(rows, key=lambda row: (-row["score"], row["id"]))
+
+    async def citing(self, document_ids: Sequence[str]) -> list[CitingReport]:
+        """The live reports that cite a chunk of one of these documents, by id, with all chunks that they cite.
+
+        Raises:
+            DatabaseError: the server failed.
+        """
+        state = await read_index_state(self._database, self._workspace)
+        if state is None or state.generation == 0:
+            return []
+        return await reports_citing(self._database, self._workspace, state.generation, document_ids)
 
     async def _reports(self, ranked: Sequence[Fused], generation: int) -> list[tuple[Fused, Row]]:
         """Reports with their texts; under a filter those alone that hold no word of another document.

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from graphrag_dual.exact_terms import exact_terms
 from graphrag_dual.model import Channel, Intent, Plan
-from graphrag_dual.search.weights import LEARNED_K, list_weights
+from graphrag_dual.search.weights import LEARNED_K, LIST_WEIGHTS
 
 __all__ = ["STRATEGIES", "plan"]
 
@@ -84,7 +84,7 @@ _GLOBAL_WORDS: tuple[tuple[str, re.Pattern[str]], ...] = (
 )
 
 
-def plan(question: str, *, strategy: str = "adaptive") -> Plan:
+def plan(question: str, *, strategy: str = "adaptive", lists: Mapping[str, float] | None = None) -> Plan:
     """Decide what a question asks for and what each channel's vote weighs.
 
     | intent | found in the question | local | global |
@@ -95,8 +95,8 @@ def plan(question: str, *, strategy: str = "adaptive") -> Plan:
     | ``neutral`` | neither | 1.0 | 1.0 |
 
     ``strategy`` ``adaptive`` uses this table; ``rrf`` and ``learned`` record the intent but give both channels 1.0, and
-    ``learned`` weighs each of their lists (``search/weights.py``).  Of questions longer than 2,000 characters the first
-    1,500 and the last 500 are read.  ``matched`` lists what was found.
+    ``learned`` weighs each of their lists by ``lists``, without it as measured (``search/weights.py``).  Of questions
+    longer than 2,000 characters the first 1,500 and the last 500 are read.  ``matched`` lists what was found.
 
     Raises:
         ValueError: ``strategy`` is unknown.
@@ -109,8 +109,9 @@ def plan(question: str, *, strategy: str = "adaptive") -> Plan:
     intent: Intent = ("mixed" if exact else "global") if whole else ("local" if exact else "neutral")
     local, global_ = _WEIGHTS[intent] if strategy == "adaptive" else (1.0, 1.0)
     weights: dict[Channel, float] = {"local": local, "global": global_}
-    lists, k = (list_weights(), LEARNED_K) if strategy == "learned" else ({}, None)
-    return Plan(question, intent, weights, strategy, matched=whole + exact, lists=lists, k=k)
+    by_list = {} if strategy != "learned" else lists or LIST_WEIGHTS
+    k = LEARNED_K if by_list else None
+    return Plan(question, intent, weights, strategy, matched=whole + exact, lists=by_list, k=k)
 
 
 def _global_words(text: str) -> Iterator[str]:

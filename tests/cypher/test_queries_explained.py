@@ -285,6 +285,10 @@ async def rare_paths(database: Database, workspace: str) -> None:
     everything = {"documents": [], "any_type": True, "types": [], "terms": "", "quoted": "", "named_ids": []}
     found = await database.read("filtered_local_lists", **asked, **everything, vector=vector, lists=["chunk_dense"])
     assert {row["id"] for row in found} == {None}  # no document is admitted
+    documents = [document_id(workspace, uri) for uri in ("a.txt", "c.txt")]
+    citing = await database.read("reports_citing", **live, document_ids=documents)
+    assert citing
+    assert all(row["chunk_ids"] for row in citing)
     assert workspace in {row["workspace"] for row in await database.read("bound_workspaces")}
     for name in [name for name in BOOK if name.startswith("drop_") and name.endswith("_vectors")]:
         await database.write(name)

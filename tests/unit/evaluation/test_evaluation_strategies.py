@@ -20,6 +20,7 @@ from graphrag_dual.evaluation.strategies import (
     rank_all,
     replay_search,
 )
+from graphrag_dual.model import Channel, SourceType
 from graphrag_dual.search.lists import FindingHit, GlobalLists, LocalLists
 
 
@@ -81,6 +82,19 @@ def test_the_default_is_the_engines_fusion_over_lanes() -> None:
     assert hits[0].doc_id == "b"
 
 
+def test_other_lanes_and_weights_take_the_place_of_the_engines() -> None:
+    lists = lists_of()
+    lanes: dict[tuple[Channel, SourceType], float] = {("local", "local_chunk"): 2.0}
+    chunks = asyncio.run(replay_search("What is it?", lists, heading_of("x"), lanes=lanes))
+    assert chunks[0].doc_id == "a"
+    assert chunks[0].rrf_score == pytest.approx(2 / 61, abs=1e-6)
+    assert {hit.source_type for hit in chunks} == {"local_chunk"}
+
+    alone = asyncio.run(replay_search("What is it?", lists, heading_of("x"), weights={"local": 0.0}))
+    # Reports at the full weight of the channel before the chunks behind them.
+    assert [hit.doc_id for hit in alone] == ["r1", "r2", "g", "c", "d", "b"]
+
+
 @pytest.fixture
 def dataset(tmp_path: Path) -> Dataset:
     return read_dataset(write_set(tmp_path / "tiny"), workspace="w")
@@ -113,5 +127,6 @@ def test_each_strategy_orders_as_it_says(dataset: Dataset) -> None:
     # c is third and second; b second and fourth.
     assert orders["rrf"][:2] == ("c", "b")
     assert orders["weighted"][:2] == ("b", "c")
+    assert orders["learned"] == orders["default"]
     # A question about the whole: global 1.5, local 0.8.
     assert orders["adaptive"][:3] == ("c", "b", "g")
