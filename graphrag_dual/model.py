@@ -28,6 +28,7 @@ __all__ = [
     "MetadataValue",
     "Outcome",
     "Plan",
+    "QuestionKind",
     "ReportInput",
     "SearchHit",
     "SearchResult",
@@ -44,6 +45,7 @@ Channel = Literal["local", "global"]
 SourceType = Literal["local_entity", "local_chunk", "global_community"]
 Outcome = Literal["done", "empty", "refused", "truncated", "failed"]
 Intent = Literal["local", "global", "mixed", "neutral"]
+QuestionKind = Literal["local", "multi-hop", "global"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,13 +222,17 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a question asks for and what each channel's vote weighs."""
+    """What a question asks for and what each channel's vote weighs.
+
+    ``probabilities`` says how likely the question is of each kind; it is empty in a plan made by hand.
+    """
 
     question: str
     intent: Intent
     weights: Mapping[Channel, float]
     strategy: str
     matched: tuple[str, ...] = ()
+    probabilities: Mapping[QuestionKind, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Reads from a question's wording which channel's vote should weigh more.  Rules only; no model, no I/O.
+"""Reads from a question's wording which channel's vote should weigh more, by rules, and of which kind it is; no I/O.
 
 Words that ask about the whole ("summarize", "整体架构") raise the global channel; exact terms (versions, identifiers,
 file names, error codes) raise the local one, whose full-text lists find them letter by letter.
@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from graphrag_dual.model import Channel, Intent, Plan
+from graphrag_dual.search.kinds import kind_probabilities_of
+from graphrag_dual.search.cues import cues
 
 __all__ = ["plan"]
 
@@ -78,10 +80,13 @@ _CHINESE: Mapping[str, str] = {
     "趋势": "趋势(?!科技)",
     "趨勢": "趨勢(?!科技)",
 }
-_GLOBAL_WORDS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    *((stem, re.compile(rf"\b(?:{rule})(?!\w)", re.ASCII)) for stem, rule in _ENGLISH.items()),
-    *((word, re.compile(rule or word)) for word, rule in _CHINESE.items()),
+_ENGLISH_WORDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (stem, re.compile(rf"\b(?:{rule})(?!\w)", re.ASCII)) for stem, rule in _ENGLISH.items()
 )
+_CHINESE_WORDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (word, re.compile(rule or word)) for word, rule in _CHINESE.items()
+)
+_LETTER, _DIGIT = re.compile("[a-z]"), re.compile("[0-9]")
 
 _SUFFIXES = (
     "py|pyi|ipynb|js|mjs|ts|tsx|jsx|java|kt|scala|go|rs|rb|php|c|h|cc|cpp|hpp|cs|swift|sh|ps1|bat|sql|cypher|cql|r|"
@@ -176,6 +181,7 @@ def plan(question: str, *, strategy: str = "adaptive") -> Plan:
 
     ``strategy`` ``adaptive`` uses this table; ``rrf`` records the intent but gives both channels 1.0.  Of questions
     longer than 2,000 characters the first 1,500 and the last 500 are read.  ``matched`` lists what was found.
+    ``probabilities`` comes from a trained model beside the rules (``search/kinds.py``) and changes no weight.
 
     Raises:
         ValueError: ``strategy`` is unknown.
@@ -183,16 +189,26 @@ def plan(question: str, *, strategy: str = "adaptive") -> Plan:
     if strategy not in ("adaptive", "rrf"):
         raise ValueError(f"unknown strategy {strategy!r}; choose adaptive or rrf")
     text = question if len(question) <= _HEAD + _TAIL else f"{question[:_HEAD]}\n{question[-_TAIL:]}"
-    whole = tuple(dict.fromkeys(_global_words(text.lower())))
+    lowered = text.lower()
+    whole = tuple(dict.fromkeys(_global_words(lowered)))
     exact = tuple(dict.fromkeys(_exact_terms(text)))
     intent: Intent = ("mixed" if exact else "global") if whole else ("local" if exact else "neutral")
     local, global_ = _WEIGHTS[intent] if strategy == "adaptive" else (1.0, 1.0)
     weights: dict[Channel, float] = {"local": local, "global": global_}
-    return Plan(question=question, intent=intent, weights=weights, strategy=strategy, matched=whole + exact)
+    return Plan(
+        question=question,
+        intent=intent,
+        weights=weights,
+        strategy=strategy,
+        matched=whole + exact,
+        probabilities=kind_probabilities_of(cues(lowered)),
+    )
 
 
 def _global_words(text: str) -> Iterator[str]:
-    for stem, rule in _GLOBAL_WORDS:
+    # Of pasted material every character costs: words are looked for only where their script occurs.
+    english = _ENGLISH_WORDS if _LETTER.search(text) else ()
+    for stem, rule in english if text.isascii() else (*english, *_CHINESE_WORDS):
         start = text.find(stem)
         while start >= 0:
             if match := rule.match(text, start):
@@ -206,12 +222,16 @@ def _exact_terms(text: str) -> Iterator[str]:
     runs = text.split() if text.isascii() else _ASCII_RUN.findall(text)
     if "`" in text:
         yield from _BACKTICKED.findall(text)
+    numbered = False
     for run in dict.fromkeys(runs):
-        word = run.strip(_EDGE)
+        word = run
+        if not run.isalpha():
+            word = run.strip(_EDGE)
+            numbered = numbered or _DIGIT.search(run) is not None
         if word.isalpha() and (word.islower() or word.istitle()):
             continue
         yield from (match.group() for match in _CODE.finditer(run[:_MAX_RUN]))
-    for match in islice(_NUMBER.finditer(text), _MAX_NUMBERS):
+    for match in islice(_NUMBER.finditer(text), _MAX_NUMBERS) if numbered else ():
         if term := _exact_number(text, match):
             yield term
 
