@@ -8,7 +8,7 @@ from pathlib import Path
 
 from graphrag_dual.cli.output import show_error
 from graphrag_dual.errors import GraphRagDualError
-from graphrag_dual.evaluation.intent_training import as_weights, read_training, train_calibrated
+from graphrag_dual.evaluation.intent_training import as_weights, read_training, train
 
 _ROOT = Path(__file__).resolve().parent.parent
 _WEIGHTS = _ROOT / "graphrag_dual" / "search" / "kind_weights.json"
@@ -21,7 +21,7 @@ def main() -> int:
     except GraphRagDualError as error:
         show_error(error, as_json=False)
         return error.exit_code
-    weights = as_weights(train_calibrated(questions))
+    weights = as_weights(train(questions))
     lines = (f"  {json.dumps(cue, ensure_ascii=False)}: {list(row)}" for cue, row in weights.items())
     _WEIGHTS.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
     print(f"{len(questions)} questions, {len(weights)} cues -> {_WEIGHTS.relative_to(_ROOT)}")

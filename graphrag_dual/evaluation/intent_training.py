@@ -1,7 +1,7 @@
 """Trains the model of question kinds on labelled questions; deterministic.
 
 Multinomial logistic regression over a question's cues with an L2 penalty, by accelerated gradient descent (Nesterov 1983).
-Every kind counts the same, and within a kind every corpus.  The temperature is fitted on corpora left out in turn.
+Every kind counts the same, and within a kind every corpus.
 """
 
 from __future__ import annotations
@@ -28,13 +28,12 @@ __all__ = [
     "LabelledQuestion",
     "Model",
     "as_weights",
+    "labels",
     "read_labelled",
     "read_training",
     "read_written",
     "softmax",
-    "temperature",
     "train",
-    "train_calibrated",
 ]
 
 KINDS: tuple[QuestionKind, ...] = ("local", "multi-hop", "global")
@@ -45,8 +44,9 @@ _CORPORA = {
     "aws": "aws_docs_qa/full",
 }
 _BIAS = "*"
-_LEAST, _PENALTY, _STEPS = 3, 0.004, 400
-_TEMPERATURES = np.exp(np.linspace(np.log(0.3), np.log(5.0), 60))
+_LEAST, _STEPS = 3, 400
+# Strong enough to leave the probabilities calibrated; a temperature on top, fitted on corpora left out, only adds noise.
+_PENALTY = 0.004
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -71,10 +71,6 @@ class Model:
     def scores(self, questions: Sequence[LabelledQuestion]) -> Floats:
         """Scores of shape (questions, 3), before the softmax."""
         return _design(self.cues, questions) @ self.weights
-
-    def cooled(self, temperature: float) -> Model:
-        """The same model with its scores divided by ``temperature``."""
-        return Model(self.cues, self.weights / temperature)
 
 
 def read_training(data: Path) -> tuple[LabelledQuestion, ...]:
@@ -110,7 +106,8 @@ def read_written() -> tuple[LabelledQuestion, ...]:
     file = resources.files("graphrag_dual.evaluation").joinpath("data", "intent_questions.tsv")
     rows = (line.split("\t") for line in file.read_text(encoding="utf-8").splitlines()[1:])
     return tuple(
-        _labelled(WRITTEN if language == "en" else f"{WRITTEN}-{language}", kind, text) for kind, _, language, text in rows
+        _labelled(WRITTEN if language == "en" else f"{WRITTEN}-{language}", kind, text)
+        for kind, _, language, text in rows
     )
 
 
@@ -125,7 +122,7 @@ def train(questions: Sequence[LabelledQuestion]) -> Model:
     """Fit the weights of all cues that three questions or more hold."""
     seen = Counter(cue for question in questions for cue in question.cues)
     known = tuple(sorted(cue for cue, times in seen.items() if times >= _LEAST))
-    held, shares, wanted = _design(known, questions), _shares(questions), np.eye(len(KINDS))[_labels(questions)]
+    held, shares, wanted = _design(known, questions), _shares(questions), np.eye(len(KINDS))[labels(questions)]
     penalty = np.full((held.shape[1], 1), _PENALTY)
     penalty[-1] /= 100
     steepest = 0.5 * np.linalg.norm(held * np.sqrt(shares)[:, None], 2) ** 2 + _PENALTY
@@ -140,33 +137,6 @@ def train(questions: Sequence[LabelledQuestion]) -> Model:
     return Model(known, weights)
 
 
-def train_calibrated(questions: Sequence[LabelledQuestion]) -> Model:
-    """Train on all questions, with the temperature that fits corpora left out of training one at a time."""
-    return train(questions).cooled(temperature(questions))
-
-
-def temperature(questions: Sequence[LabelledQuestion]) -> float:
-    """The temperature under which models judge a corpus they were not trained on best, every corpus counting the same."""
-    scores, labels, shares = [], [], []
-    for corpus in sorted({question.corpus for question in questions}):
-        rest = [question for question in questions if question.corpus != corpus]
-        left_out = [question for question in questions if question.corpus == corpus]
-        if corpus.startswith(f"{WRITTEN}-") or not rest:
-            continue  # the only questions of their language
-        scores.append(train(rest).scores(left_out))
-        labels.append(_labels(left_out))
-        shares.append(np.full(len(left_out), 1 / len(left_out)))
-    return _best_temperature(np.vstack(scores), np.hstack(labels), np.hstack(shares))
-
-
-def _best_temperature(scores: Floats, labels: NDArray[np.int64], shares: Floats) -> float:
-    def loss(heat: float) -> float:
-        right = softmax(scores / heat)[np.arange(len(labels)), labels]
-        return float(-(shares * np.log(right + 1e-12)).sum())
-
-    return float(min(_TEMPERATURES, key=loss))
-
-
 def as_weights(model: Model) -> Mapping[str, tuple[int, int, int]]:
     """The weights as they are shipped: thousandths by cue, ``*`` for every question."""
     rows = np.rint(model.weights * 1000).astype(int).tolist()
@@ -179,7 +149,8 @@ def softmax(scores: Floats) -> Floats:
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))
 
 
-def _labels(questions: Sequence[LabelledQuestion]) -> NDArray[np.int64]:
+def labels(questions: Sequence[LabelledQuestion]) -> NDArray[np.int64]:
+    """The number of each question's kind in ``KINDS``."""
     return np.array([KINDS.index(question.kind) for question in questions], dtype=np.int64)
 
 

@@ -82,28 +82,146 @@ _BEGINNINGS: Mapping[str, str] = {
     "through": "through by via",
 }
 _AFTER_HOW = {
-    **dict.fromkeys("many much long old often tall far big large high fast".split(), "^amount"),
-    **dict.fromkeys("to can i should".split(), "^howto"),
+    **dict.fromkeys(["many", "much", "long", "old", "often", "tall", "far", "big", "large", "high", "fast"], "^amount"),
+    **dict.fromkeys(["to", "can", "i", "should"], "^howto"),
 }
-_AFTER_WHAT = {**dict.fromkeys("is are was were s".split(), "^what is"), "did": "^what did", "does": "^what does"}
+_AFTER_WHAT = {**dict.fromkeys(["is", "are", "was", "were", "s"], "^what is"), "did": "^what did", "does": "^what does"}
 # Nouns that stand for something the question does not name: "the director of ...", "the country where ...".
 _ROLES = frozenset(
-    "account actor actress album architect association author band bank birthplace book brother bucket "
-    "chairman character child club composer creator database daughter designer director district engineer "
-    "father film firm founder governor group husband institution island king lake language leader league "
-    "library manager minister module mother mountain movie network novel organisation organization owner "
-    "parent party performer person plugin president producer publisher queen river school series service "
-    "sibling singer sister son song spouse station supplier system tool union university village wife "
-    "writer "
-    "".split()
+    [
+        "account",
+        "actor",
+        "actress",
+        "album",
+        "architect",
+        "association",
+        "author",
+        "band",
+        "bank",
+        "birthplace",
+        "book",
+        "brother",
+        "bucket",
+        "chairman",
+        "character",
+        "child",
+        "club",
+        "composer",
+        "creator",
+        "database",
+        "daughter",
+        "designer",
+        "director",
+        "district",
+        "engineer",
+        "father",
+        "film",
+        "firm",
+        "founder",
+        "governor",
+        "group",
+        "husband",
+        "institution",
+        "island",
+        "king",
+        "lake",
+        "language",
+        "leader",
+        "league",
+        "library",
+        "manager",
+        "minister",
+        "module",
+        "mother",
+        "mountain",
+        "movie",
+        "network",
+        "novel",
+        "organisation",
+        "organization",
+        "owner",
+        "parent",
+        "party",
+        "performer",
+        "person",
+        "plugin",
+        "president",
+        "producer",
+        "publisher",
+        "queen",
+        "river",
+        "school",
+        "series",
+        "service",
+        "sibling",
+        "singer",
+        "sister",
+        "son",
+        "song",
+        "spouse",
+        "station",
+        "supplier",
+        "system",
+        "tool",
+        "union",
+        "university",
+        "village",
+        "wife",
+        "writer",
+    ]
 )
-_PLACES = frozenset("area city company continent country county location place province region state team town".split())
-_MODIFIERS = frozenset("of that which who where whose in with from containing behind under".split())
-_NO_MODIFIERS = frozenset("is was are were has had have did does do in at on to for and s from by be".split()) | {""}
-_RELATIVE = frozenset("that which who where whose whom when".split())
-_PREPOSITIONS = frozenset("in to from for on at of with through by under".split())
-_ASKING = frozenset("what which whom whose who".split())
-_FACTS = frozenset("^who ^when ^where ^which ^what ^amount ^other".split()) | {"^what is", "^what did", "^what does"}
+_PLACES = frozenset(
+    [
+        "area",
+        "city",
+        "company",
+        "continent",
+        "country",
+        "county",
+        "location",
+        "place",
+        "province",
+        "region",
+        "state",
+        "team",
+        "town",
+    ]
+)
+_MODIFIERS = frozenset(
+    ["of", "that", "which", "who", "where", "whose", "in", "with", "from", "containing", "behind", "under"]
+)
+_NO_MODIFIERS = frozenset(
+    [
+        "is",
+        "was",
+        "are",
+        "were",
+        "has",
+        "had",
+        "have",
+        "did",
+        "does",
+        "do",
+        "in",
+        "at",
+        "on",
+        "to",
+        "for",
+        "and",
+        "s",
+        "from",
+        "by",
+        "be",
+    ]
+) | {""}
+_RELATIVE = frozenset(["that", "which", "who", "where", "whose", "whom", "when"])
+_PREPOSITIONS = frozenset(["in", "to", "from", "for", "on", "at", "of", "with", "through", "by", "under"])
+_ASKING = frozenset(["what", "which", "whom", "whose", "who"])
+_FACTS = frozenset(["^who", "^when", "^where", "^which", "^what", "^amount", "^other"]) | {
+    "^what is",
+    "^what did",
+    "^what does",
+}
 
 _CUES_OF: Mapping[str, tuple[str, ...]] = {
     word: tuple(cue for cue, words in _WORDS.items() if word in words.split())
@@ -203,7 +321,9 @@ def _read(words: list[str], found: set[str], begins: str) -> None:
     known = _KNOWN.get
     links = described = relative = owners = 0
     # The first description is what is asked for ("Who is the director of ..."), not a step on the way.
-    is_asked = words[-1] in _ASKING or (begins in ("^who", "^what is", "^which") and words[1:2] != [] and words[1] in _IS)
+    is_asked = words[-1] in _ASKING or (
+        begins in ("^who", "^what is", "^which") and words[1:2] != [] and words[1] in _IS
+    )
     end = len(words) - 1
     for place, word in enumerate(words):
         names = known(word)

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from graphrag_dual.model import Channel, Intent, Plan
-from graphrag_dual.search.kinds import kind_probabilities_of
 from graphrag_dual.search.cues import cues
+from graphrag_dual.search.kinds import kind_probabilities_of
 
 __all__ = ["plan"]
 

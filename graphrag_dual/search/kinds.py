@@ -1,7 +1,7 @@
 """How likely a question asks for one fact, for several facts joined, or for the whole: a small linear model, no I/O.
 
-Softmax over the summed weights of the question's cues.  The weights are trained by ``scripts/train_intent`` and divided by
-a temperature (Guo et al. 2017, "On Calibration of Modern Neural Networks"), so that the probabilities can be believed.
+Softmax over the summed weights of the question's cues.  The weights are trained by ``scripts/train_intent``, with a penalty
+that keeps the probabilities calibrated; ``scripts/eval intent`` measures how far they can be believed.
 """
 
 from __future__ import annotations
