@@ -39,9 +39,9 @@ class KindScores:
 
 @dataclass(frozen=True, slots=True)
 class IntentQuality:
-    """``left_out`` by corpus; ``ece`` over all their questions together.  ``within`` is 5-fold cross-validation of the corpora.
+    """``left_out`` by corpus; ``macro_f1_leave_one_out`` is their mean, ``ece`` that of all their questions together.
 
-    ``foreign`` scores corpora that are never trained on, by the model of all others.
+    ``within`` is a 5-fold cross-validation; ``foreign`` holds corpora that are never trained on.
     """
 
     left_out: Mapping[str, KindScores]
@@ -100,12 +100,8 @@ def _cross_validated(questions: Sequence[LabelledQuestion]) -> Mapping[str, Kind
 def kind_scores(probabilities: Floats, wanted: NDArray[np.int64]) -> KindScores:
     """Score ``probabilities`` of shape (questions, 3) against the numbers of the right kinds."""
     judged = probabilities.argmax(axis=1)
-    f1 = {
-        kind: float(
-            2 * np.sum((judged == number) & (wanted == number)) / (np.sum(judged == number) + np.sum(wanted == number))
-        )
-        for number, kind in enumerate(KINDS)
-        if np.any(wanted == number)
+    f1: dict[str, float] = {
+        kind: _f1(judged == number, wanted == number) for number, kind in enumerate(KINDS) if np.any(wanted == number)
     }
     return KindScores(
         questions=len(wanted),
@@ -114,6 +110,10 @@ def kind_scores(probabilities: Floats, wanted: NDArray[np.int64]) -> KindScores:
         f1=f1,
         ece=expected_calibration_error(probabilities, wanted),
     )
+
+
+def _f1(judged: NDArray[np.bool_], wanted: NDArray[np.bool_]) -> float:
+    return float(2 * np.sum(judged & wanted) / (np.sum(judged) + np.sum(wanted)))
 
 
 def expected_calibration_error(probabilities: Floats, wanted: NDArray[np.int64]) -> float:
