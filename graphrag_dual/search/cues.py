@@ -40,6 +40,13 @@ _BEGINNING_OF: Mapping[str, str] = {word: f"^{name}" for name, words in BEGINNIN
 _SHAPING = ROLES | PLACES | RELATIVE | {"of", "s"}
 _KNOWN: Mapping[str, tuple[str, ...]] = {word: _CUES_OF.get(word, ()) for word in (*_CUES_OF, *_SHAPING)}
 
+# Counted as "at least": the second of a kind has a weight of its own on top of the first.
+_LINKS = ("#links1", "#links2", "#links3")
+_DESCRIBED = ("#described1", "#described2", "#described3")
+_RELATIVES = ("#relative1", "#relative2", "#relative3")
+_OWNERS = ("#owners1", "#owners2")
+_DEPTHS = ("#depth2", "#depth3", "#depth4")
+
 _QUIET = str.maketrans(dict.fromkeys("?!.,;:\"'()[]{}`/’‘“”—–-", " "))
 _HAN = re.compile("[\u4e00-\u9fff]")
 _WH = r"who|whom|whose|what|which|when|where|why|how"
@@ -95,7 +102,7 @@ def _english(text: str) -> set[str]:
         elif later := _ASKED_LATER.search(text):
             asked = text[later.end() :]
     for tail in _TAILS:
-        if (end := text.find(tail, _TAIL_FROM)) > 0:
+        if tail in text and (end := text.find(tail, _TAIL_FROM)) > 0:
             text = text[:end]
     words = text.translate(_QUIET).split()
     if not words:
@@ -149,10 +156,12 @@ def _read(words: list[str], found: set[str], begins: str) -> None:
                 is_asked = False
             else:
                 described += 1
-    for count in range(1, min(links, 3) + 1):
-        found.add(f"#links{count}")
+    found.update(_LINKS[:links])
     if begins in FACTS:
-        _add_nesting(found, described, relative, owners, described + relative + (links > 1))
+        found.update(_DESCRIBED[:described])
+        found.update(_RELATIVES[:relative])
+        found.update(_OWNERS[:owners])
+        found.update(_DEPTHS[: max(0, described + relative + (links > 1) - 1)])
 
 
 def _description(words: list[str], place: int) -> str:
@@ -166,11 +175,3 @@ def _description(words: list[str], place: int) -> str:
     if after in MODIFIERS or (words[place] in PLACES and after not in NO_MODIFIERS):
         return "described"
     return ""
-
-
-def _add_nesting(found: set[str], described: int, relative: int, owners: int, depth: int) -> None:
-    for name, count, most in (("described", described, 3), ("relative", relative, 3), ("owners", owners, 2)):
-        for number in range(1, min(count, most) + 1):
-            found.add(f"#{name}{number}")
-    for number in range(2, min(depth, 4) + 1):
-        found.add(f"#depth{number}")

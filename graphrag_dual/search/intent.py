@@ -80,12 +80,10 @@ _CHINESE: Mapping[str, str] = {
     "趋势": "趋势(?!科技)",
     "趨勢": "趨勢(?!科技)",
 }
-_ENGLISH_WORDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (stem, re.compile(rf"\b(?:{rule})(?!\w)", re.ASCII)) for stem, rule in _ENGLISH.items()
-)
-_CHINESE_WORDS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (word, re.compile(rule or word)) for word, rule in _CHINESE.items()
-)
+_RULES: Mapping[str, re.Pattern[str]] = {
+    **{stem: re.compile(rf"\b(?:{rule})(?!\w)", re.ASCII) for stem, rule in _ENGLISH.items()},
+    **{word: re.compile(rule or word) for word, rule in _CHINESE.items()},
+}
 _LETTER, _DIGIT = re.compile("[a-z]"), re.compile("[0-9]")
 
 _SUFFIXES = (
@@ -207,11 +205,13 @@ def plan(question: str, *, strategy: str = "adaptive") -> Plan:
 
 def _global_words(text: str) -> Iterator[str]:
     # Of pasted material every character costs: words are looked for only where their script occurs.
-    english = _ENGLISH_WORDS if _LETTER.search(text) else ()
-    for stem, rule in english if text.isascii() else (*english, *_CHINESE_WORDS):
+    present = [stem for stem in _ENGLISH if stem in text] if _LETTER.search(text) else []
+    if not text.isascii():
+        present += [word for word in _CHINESE if word in text]
+    for stem in present:
         start = text.find(stem)
         while start >= 0:
-            if match := rule.match(text, start):
+            if match := _RULES[stem].match(text, start):
                 yield match.group().strip()
                 break
             start = text.find(stem, start + len(stem))
