@@ -49,7 +49,7 @@ def test_confidence_that_comes_true_is_calibrated() -> None:
 def test_the_macro_f1_is_over_the_kinds_that_occur() -> None:
     scores = kind_scores(np.eye(3)[[0, 0, 0, 2]], np.array([0, 0, 0, 0]))
     assert list(scores.f1) == ["local"]
-    assert (scores.f1["local"], scores.macro_f1) == (pytest.approx(6 / 7), pytest.approx(6 / 7))
+    assert scores.f1["local"] == scores.macro_f1 == pytest.approx(6 / 7)
     assert scores.accuracy == 0.75
 
 
