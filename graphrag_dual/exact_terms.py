@@ -62,6 +62,7 @@ _CODE = re.compile(
 
 # The class in front lets the search skip ahead; a lone v is dropped later.
 _NUMBER = re.compile(r"[vV\d]\d*(?:\.\d+)*(?:\.x\b)?(?:-?(?:rc|alpha|beta|a|b|dev|post|m)\.?\d+\b)?", re.ASCII)
+_DIGIT = re.compile("[0-9]")
 _GLUED_BEFORE = re.compile(r"(?:[A-Za-z0-9._+]|(?<![A-Za-z])-)$", re.ASCII)
 _GLUED_AFTER = re.compile(r"[A-Za-z0-9_]", re.ASCII)
 _DATE = re.compile(r"\d{1,2}\.\d{1,2}\.(?:1\d|20)\d\d", re.ASCII)
@@ -137,7 +138,7 @@ def _codes(text: str) -> Iterator[str]:
     # Plain words cannot hold an exact term; most questions consist of nothing else.
     runs = text.split() if text.isascii() else _ASCII_RUN.findall(text)
     for run in dict.fromkeys(runs):
-        word = run.strip(_EDGE)
+        word = run if run.isalpha() else run.strip(_EDGE)
         if word.isalpha() and (word.islower() or word.istitle()):
             continue
         yield from (match.group() for match in _CODE.finditer(run[:_MAX_RUN]))
@@ -145,6 +146,8 @@ def _codes(text: str) -> Iterator[str]:
 
 def _numbers(text: str) -> Iterator[tuple[str, str]]:
     """Exact numbers, each with the words that make it one and alone."""
+    if not _DIGIT.search(text):
+        return
     for match in islice(_NUMBER.finditer(text), _MAX_NUMBERS):
         if term := _exact_number(text, match):
             yield term, match.group()

@@ -33,6 +33,7 @@ __all__ = [
     "MetadataValue",
     "Outcome",
     "Plan",
+    "QuestionKind",
     "Reading",
     "ReportInput",
     "SearchFilter",
@@ -52,6 +53,7 @@ SourceType = Literal["local_entity", "local_chunk", "global_community"]
 Outcome = Literal["done", "empty", "refused", "truncated", "failed"]
 Intent = Literal["local", "global", "mixed", "neutral"]
 LayerKind = Literal["chunk", "part", "section", "document", "report", "entity"]
+QuestionKind = Literal["local", "multi-hop", "global"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,6 +234,7 @@ class Plan:
 
     ``lists`` holds what each ranked list's vote weighs beside that, by name, such as ``"local/graph"``; empty where a
     channel votes as a whole.  ``k`` is the constant of the fusion where the plan brings one.
+    ``probabilities`` says how likely the question is of each kind; it is empty in a plan made by hand.
     """
 
     question: str
@@ -239,6 +242,7 @@ class Plan:
     weights: Mapping[Channel, float]
     strategy: str
     matched: tuple[str, ...] = ()
+    probabilities: Mapping[QuestionKind, float] = field(default_factory=dict)
     lists: Mapping[str, float] = field(default_factory=dict)
     k: int | None = None
 

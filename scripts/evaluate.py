@@ -7,6 +7,8 @@ import os
 import sys
 from pathlib import Path
 
+import intent_evaluation
+
 from graphrag_dual import Settings, localdb
 from graphrag_dual.cli.app import run
 from graphrag_dual.cli.evaluation import NamedSet, evaluate_all, workspace_name
@@ -32,9 +34,12 @@ def main(arguments: list[str]) -> int:
     """Resolve the name, start the server if it is needed, and run ``graphrag-dual eval``; its exit code."""
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     if not arguments or arguments[0].startswith("-"):
-        print(f"scripts/eval NAME|FOLDER|all [OPTIONS]\n\nNames: {', '.join(_SETS)}\n", file=sys.stderr)
+        print(f"scripts/eval NAME|FOLDER|all [OPTIONS]\n\nNames: {', '.join(_SETS)}", file=sys.stderr)
+        print("scripts/eval intent [--json]    how good the probabilities of question kinds are\n", file=sys.stderr)
         return run(["eval", *(arguments or ["--help"])])
     name, *options = arguments
+    if name == "intent":
+        return intent_evaluation.main(options)
     home = _home(options)
     if name == "all":
         return _all(options)

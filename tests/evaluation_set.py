@@ -58,7 +58,7 @@ def _write_rows(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
     path.write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows), encoding="utf-8")
 
 
-def heading_of(dataset_hash: str) -> Heading:
+def heading_of(dataset_hash: str, *, strategy: str = "learned") -> Heading:
     """A heading with the defaults of the engine."""
     return Heading(
         package_version="0",
@@ -71,7 +71,7 @@ def heading_of(dataset_hash: str) -> Heading:
         report_generators=("extractive",),
         candidates=50,
         rrf_k=60,
-        strategy="adaptive",
+        strategy=strategy,
     )
 
 

@@ -1,4 +1,4 @@
-"""Reads from a question's wording which channel's vote should weigh more.  Rules only; no model, no I/O.
+"""Reads from a question's wording which channel's vote should weigh more, by rules, and of which kind it is; no I/O.
 
 Words that ask about the whole ("summarize", "整体架构") raise the global channel; exact terms (versions, identifiers,
 file names, error codes) raise the local one, whose full-text lists find them letter by letter.
@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping
 
 from graphrag_dual.exact_terms import exact_terms
 from graphrag_dual.model import Channel, Intent, Plan
+from graphrag_dual.search.cues import cues
+from graphrag_dual.search.kinds import kind_probabilities_of
 from graphrag_dual.search.weights import LEARNED_K, LIST_WEIGHTS
 
 __all__ = ["STRATEGIES", "plan"]
@@ -78,10 +80,11 @@ _CHINESE: Mapping[str, str] = {
     "趋势": "趋势(?!科技)",
     "趨勢": "趨勢(?!科技)",
 }
-_GLOBAL_WORDS: tuple[tuple[str, re.Pattern[str]], ...] = (
-    *((stem, re.compile(rf"\b(?:{rule})(?!\w)", re.ASCII)) for stem, rule in _ENGLISH.items()),
-    *((word, re.compile(rule or word)) for word, rule in _CHINESE.items()),
-)
+_RULES: Mapping[str, re.Pattern[str]] = {
+    **{stem: re.compile(rf"\b(?:{rule})(?!\w)", re.ASCII) for stem, rule in _ENGLISH.items()},
+    **{word: re.compile(rule or word) for word, rule in _CHINESE.items()},
+}
+_LETTER, _DIGIT = re.compile("[a-z]"), re.compile("[0-9]")
 
 
 def plan(question: str, *, strategy: str = "adaptive", lists: Mapping[str, float] | None = None) -> Plan:
@@ -97,6 +100,7 @@ def plan(question: str, *, strategy: str = "adaptive", lists: Mapping[str, float
     ``strategy`` ``adaptive`` uses this table; ``rrf`` and ``learned`` record the intent but give both channels 1.0, and
     ``learned`` weighs each of their lists by ``lists``, without it as measured (``search/weights.py``).  Of questions
     longer than 2,000 characters the first 1,500 and the last 500 are read.  ``matched`` lists what was found.
+    ``probabilities`` comes from a trained model beside the rules (``search/kinds.py``).
 
     Raises:
         ValueError: ``strategy`` is unknown.
@@ -104,21 +108,35 @@ def plan(question: str, *, strategy: str = "adaptive", lists: Mapping[str, float
     if strategy not in STRATEGIES:
         raise ValueError(f"unknown strategy {strategy!r}; choose {', '.join(STRATEGIES)}")
     text = question if len(question) <= _HEAD + _TAIL else f"{question[:_HEAD]}\n{question[-_TAIL:]}"
-    whole = tuple(dict.fromkeys(_global_words(text.lower())))
+    lowered = text.lower()
+    whole = tuple(dict.fromkeys(_global_words(lowered)))
     exact = tuple(dict.fromkeys(exact_terms(text)))
     intent: Intent = ("mixed" if exact else "global") if whole else ("local" if exact else "neutral")
     local, global_ = _WEIGHTS[intent] if strategy == "adaptive" else (1.0, 1.0)
     weights: dict[Channel, float] = {"local": local, "global": global_}
     by_list = {} if strategy != "learned" else lists or LIST_WEIGHTS
     k = LEARNED_K if by_list else None
-    return Plan(question, intent, weights, strategy, matched=whole + exact, lists=by_list, k=k)
+    return Plan(
+        question=question,
+        intent=intent,
+        weights=weights,
+        strategy=strategy,
+        matched=whole + exact,
+        probabilities=kind_probabilities_of(cues(lowered)),
+        lists=by_list,
+        k=k,
+    )
 
 
 def _global_words(text: str) -> Iterator[str]:
-    for stem, rule in _GLOBAL_WORDS:
+    # Of pasted material every character costs: words are looked for only where their script occurs.
+    present = [stem for stem in _ENGLISH if stem in text] if _LETTER.search(text) else []
+    if not text.isascii():
+        present += [word for word in _CHINESE if word in text]
+    for stem in present:
         start = text.find(stem)
         while start >= 0:
-            if match := rule.match(text, start):
+            if match := _RULES[stem].match(text, start):
                 yield match.group().strip()
                 break
             start = text.find(stem, start + len(stem))

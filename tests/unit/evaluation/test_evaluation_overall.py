@@ -136,8 +136,9 @@ def test_stored_lists_of_several_sets_need_no_database(
 
 
 @pytest.fixture
-def script() -> ModuleType:
+def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     path = Path(__file__).resolve().parents[3] / "scripts" / "evaluate.py"
+    monkeypatch.syspath_prepend(str(path.parent))  # as for a script that is run
     spec = importlib.util.spec_from_file_location("evaluate_script", path)
     assert spec is not None
     assert spec.loader is not None

@@ -20,8 +20,8 @@ from graphrag_dual.evaluation.strategies import (
     rank_all,
     replay_search,
 )
-from graphrag_dual.model import Channel, SourceType
 from graphrag_dual.search.lists import FindingHit, GlobalLists, LocalLists
+from graphrag_dual.search.weights import LEARNED_K, LIST_WEIGHTS
 
 
 def lists_of(question: str = "q") -> QuestionLists:
@@ -68,9 +68,9 @@ def test_the_order_of_scores_does_not_depend_on_the_order_of_insertion(scores: d
     assert sorted(best_first(scores)) == sorted(scores)
 
 
-def test_the_default_is_the_engines_fusion_over_lanes() -> None:
+def test_adaptive_replayed_is_the_engines_fusion_over_lanes() -> None:
     lists = lists_of()
-    hits = asyncio.run(replay_search("What is it?", lists, heading_of("x")))
+    hits = asyncio.run(replay_search("What is it?", lists, heading_of("x", strategy="adaptive")))
 
     by_id = {hit.doc_id: hit for hit in hits}
     assert set(by_id) == {"a", "b", "c", "d", "e", "g", "r1", "r2"}
@@ -82,15 +82,33 @@ def test_the_default_is_the_engines_fusion_over_lanes() -> None:
     assert hits[0].doc_id == "b"
 
 
-def test_other_lanes_and_weights_take_the_place_of_the_engines() -> None:
+def test_the_default_is_the_engines_fusion_of_all_lists_at_once() -> None:
     lists = lists_of()
-    lanes: dict[tuple[Channel, SourceType], float] = {("local", "local_chunk"): 2.0}
-    chunks = asyncio.run(replay_search("What is it?", lists, heading_of("x"), lanes=lanes))
-    assert chunks[0].doc_id == "a"
-    assert chunks[0].rrf_score == pytest.approx(2 / 61, abs=1e-6)
-    assert {hit.source_type for hit in chunks} == {"local_chunk"}
+    hits = asyncio.run(replay_search("What is it?", lists, heading_of("x")))
 
-    alone = asyncio.run(replay_search("What is it?", lists, heading_of("x"), weights={"local": 0.0}))
+    walked = [one for one, _ in lists.global_.walk(lists.citations, k=60, limit=50)]
+    for hit in hits:
+        if hit.source_type == "local_chunk":
+            found = {f"local/{name}": [one for one, _ in ids] for name, ids in lists.local.chunks.items()}
+            found["global/walk"] = walked
+            score = sum(
+                LIST_WEIGHTS[name] / (LEARNED_K + ids.index(hit.doc_id) + 1)
+                for name, ids in found.items()
+                if hit.doc_id in ids
+            )
+            assert hit.rrf_score == pytest.approx(score, abs=1e-6)
+
+
+def test_other_weights_take_the_place_of_the_engines() -> None:
+    lists = lists_of()
+    only = {**dict.fromkeys(LIST_WEIGHTS, 0.0), "local/dense": 2.0}
+    chunks = asyncio.run(replay_search("What is it?", lists, heading_of("x"), list_weights=only))
+    assert [hit.doc_id for hit in chunks] == [one for one, _ in lists.local.chunks["dense"]]
+    assert chunks[0].rrf_score == pytest.approx(2 / (LEARNED_K + 1), abs=1e-6)
+
+    alone = asyncio.run(
+        replay_search("What is it?", lists, heading_of("x", strategy="adaptive"), weights={"local": 0.0})
+    )
     # Reports at the full weight of the channel before the chunks behind them.
     assert [hit.doc_id for hit in alone] == ["r1", "r2", "g", "c", "d", "b"]
 
