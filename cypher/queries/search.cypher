@@ -62,13 +62,16 @@ UNION ALL
 }
 RETURN list, id, score, entity_ids;
 
-// name: neighbourhood(workspace: STRING, seed_ids: LIST<STRING>, fanout: INTEGER, breadth: INTEGER) read
+// name: neighbourhood(workspace: STRING, seed_ids: LIST<STRING>, fanout: INTEGER, breadth: INTEGER, most: INTEGER) read
 // The bounded surroundings of seed entities: two hops over relationships, at most `fanout` per entity and `breadth`
-// entities per hop, heaviest first, and the chunks that mention any of them. Never an unbounded path.
+// entities per hop, heaviest first, and the chunks that mention any of them. Never an unbounded path. An entity with more
+// than `most` relationships is reached and not gone on from, one with more mentions than that brings no chunk: the heaviest
+// few of so many say nothing about the question, and to sort them would take longer than all the rest.
 MATCH (s:__Entity__ {workspace: $workspace}) USING INDEX s:__Entity__(id) WHERE s.id IN $seed_ids
 WITH collect(s) AS seeds
 CALL (seeds) {
   UNWIND seeds AS e
+  WITH e WHERE COUNT { (e)-[:RELATED_TO]-() } <= $most
   CALL (e) {
     MATCH (e)-[r:RELATED_TO]-(n:__Entity__)
     RETURN n, r.weight AS weight ORDER BY weight DESC, n.id LIMIT $fanout
@@ -78,6 +81,7 @@ CALL (seeds) {
 }
 CALL (first) {
   UNWIND first AS e
+  WITH e WHERE COUNT { (e)-[:RELATED_TO]-() } <= $most
   CALL (e) {
     MATCH (e)-[r:RELATED_TO]-(n:__Entity__)
     RETURN n, r.weight AS weight ORDER BY weight DESC, n.id LIMIT $fanout
@@ -87,7 +91,7 @@ CALL (first) {
 }
 CALL (seeds, first, second) {
   UNWIND seeds + first + second AS e
-  WITH DISTINCT e
+  WITH DISTINCT e WHERE COUNT { (e)-[:FROM_CHUNK]->() } <= $most
   CALL (e) {
     MATCH (e)-[:FROM_CHUNK]->(c:Chunk)
     RETURN c.id AS chunk_id ORDER BY chunk_id LIMIT $fanout
@@ -155,15 +159,20 @@ RETURN c.id AS id, c.text AS text, c.index AS index, c.start AS start, c.end AS 
        d.id AS document_id, d.uri AS document_uri, d.title AS document_title;
 
 // name: entity_evidence(workspace: STRING, ids: LIST<STRING>) read
-// Name, type, description and heaviest facts of entities.
+// Name, type, description and heaviest facts of entities; of an entity with more than 1000 facts the heaviest of any 1000.
 MATCH (e:__Entity__ {workspace: $workspace}) USING INDEX e:__Entity__(id) WHERE e.id IN $ids
 RETURN e.id AS id, e.name AS name, e.type AS type, e.description AS description, e.aliases AS aliases,
        COLLECT {
          MATCH (e)<-[:SUBJECT|OBJECT]-(f:Fact)
-         WITH DISTINCT f ORDER BY f.weight DESC, f.id LIMIT 5
+         WITH DISTINCT f LIMIT 1000
+         WITH f ORDER BY f.weight DESC, f.id LIMIT 5
          RETURN f.subject + ' ' + f.predicate + ' ' + f.object
        } AS facts,
-       COLLECT { MATCH (e)-[:FROM_CHUNK]->(c:Chunk) RETURN c.id ORDER BY c.id LIMIT 5 } AS chunk_ids;
+       COLLECT {
+         MATCH (e)-[:FROM_CHUNK]->(c:Chunk)
+         WITH c LIMIT 1000
+         RETURN c.id ORDER BY c.id LIMIT 5
+       } AS chunk_ids;
 
 // name: report_evidence(workspace: STRING, generation: INTEGER, ids: LIST<STRING>) read
 // Reports of one generation with their community, findings and cited chunks.

@@ -26,6 +26,8 @@ _LISTS = ("chunk_dense", "chunk_bm25", "entity_dense", "entity_bm25", "fact_dens
 _FACTS = 5
 _FANOUT = 30
 _BREADTH = 100
+# Relationships or mentions of an entity above which the walk does not go on from it.
+_MOST = 1000
 
 
 class LocalChannel:
@@ -129,7 +131,7 @@ class LocalChannel:
         if not seed_ids:
             return _GraphScores({}, {})
         rows = await self._database.read(
-            "neighbourhood", workspace=self._workspace, seed_ids=seed_ids, fanout=_FANOUT, breadth=_BREADTH
+            "neighbourhood", workspace=self._workspace, seed_ids=seed_ids, fanout=_FANOUT, breadth=_BREADTH, most=_MOST
         )
         around = Neighbourhood(rows[0]["edges"], rows[0]["mentions"], dict(rows[0]["seed_mentions"]))
         dense = {row["id"]: row["score"] for row in lists["chunk_dense"]}
