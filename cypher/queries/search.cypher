@@ -1,5 +1,6 @@
 // name: local_lists(workspace: STRING, vector: LIST<FLOAT>, text: STRING, candidates: INTEGER) read
-// All first lists of the local channel in one round trip; a row is one hit of one list. A fact carries its two entities.
+// All first lists of the local channel in one round trip and one record, since each record costs the driver more than its
+// transfer; a row is one hit of one list. A fact carries its two entities.
 // A vector index knows no workspaces: what belongs to another one is a row without an id, by which the caller sees that
 // places were taken. `text` demands the workspace's scope by itself.
 CALL () {
@@ -23,7 +24,7 @@ UNION ALL
   RETURN 'fact_dense' AS list, CASE node.workspace WHEN $workspace THEN node.id END AS id, score,
          COLLECT { MATCH (node)-[:SUBJECT]->(s) RETURN s.id } + COLLECT { MATCH (node)-[:OBJECT]->(o) RETURN o.id } AS entity_ids
 }
-RETURN list, id, score, entity_ids;
+RETURN collect({list: list, id: id, score: score, entity_ids: entity_ids}) AS rows;
 
 // name: local_text_lists(workspace: STRING, text: STRING, candidates: INTEGER) read
 // The lists of the local channel that need no vector of the question.
@@ -121,7 +122,7 @@ UNION ALL
          CASE WHEN EXISTS { (report)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
               THEN report.id END AS id
 }
-RETURN list, id, score, chunk_ids;
+RETURN collect({list: list, id: id, score: score, chunk_ids: chunk_ids}) AS rows;
 
 // name: global_text_lists(workspace: STRING, generation: INTEGER, text: STRING, candidates: INTEGER) read
 // The list of the global channel that needs no vector of the question.

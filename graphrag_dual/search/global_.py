@@ -93,7 +93,7 @@ class GlobalChannel:
             )
 
         async def ask(number: int) -> list[Row]:
-            return await self._database.read(
+            found = await self._database.read(
                 "global_lists",
                 workspace=self._workspace,
                 generation=generation,
@@ -101,6 +101,8 @@ class GlobalChannel:
                 text=text,
                 candidates=number,
             )
+            rows: list[Row] = found[0]["rows"]
+            return rows
 
         async def exact(lists: set[str]) -> list[Row]:
             return await self._database.read(

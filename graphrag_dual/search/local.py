@@ -107,9 +107,11 @@ class LocalChannel:
     async def _all_lists(self, text: str, vector: list[float], candidates: int) -> list[Row]:
 
         async def ask(number: int) -> list[Row]:
-            return await self._database.read(
+            found = await self._database.read(
                 "local_lists", workspace=self._workspace, vector=vector, text=text, candidates=number
             )
+            rows: list[Row] = found[0]["rows"]
+            return rows
 
         async def exact(lists: set[str]) -> list[Row]:
             return await self._database.read(
