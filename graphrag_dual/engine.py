@@ -44,6 +44,7 @@ from graphrag_dual.resolution.rebuilding import rebuild_stale
 from graphrag_dual.search import LANES, Answerer, DualSearcher, QuestionEncoder, check_call, plan
 from graphrag_dual.search.global_ import GlobalChannel
 from graphrag_dual.search.local import LocalChannel
+from graphrag_dual.search.texts import HitTexts
 from graphrag_dual.store import (
     Database,
     admin_book,
@@ -101,15 +102,7 @@ class Engine:
         questions = self._questions = QuestionEncoder(embedder, timeout_s=settings.channel_timeout_s / 2)
         self.local = LocalChannel(database, questions, workspace=self.workspace, k=settings.rrf_k)
         self.global_ = GlobalChannel(database, questions, workspace=self.workspace, k=settings.rrf_k)
-        self._searcher = DualSearcher(
-            self.local,
-            self.global_,
-            k=settings.rrf_k,
-            candidates=settings.candidates,
-            channel_timeout_s=settings.channel_timeout_s,
-            strategy=settings.strategy,
-            lanes=LANES,
-        )
+        self._texts = HitTexts(database, workspace=self.workspace)
 
     @classmethod
     async def open(
@@ -240,12 +233,27 @@ class Engine:
             empty = plan(question, strategy=self.settings.strategy)
             return SearchResult(empty, (), (f"nothing is indexed in workspace {self.workspace} yet",))
         check_embedder(state, self._embedder, self.workspace)
-        result = await self._searcher.search(question, limit=limit, weights=weights, source_types=source_types)
+        result = await self._searcher(state.generation).search(
+            question, limit=limit, weights=weights, source_types=source_types
+        )
         if problem := self._questions.problem(question):
             result = result.with_notice(f"searched by words only, the question has no vector: {problem}")
         if state.generation == 0:
             return result.with_notice("no communities yet: run `graphrag-dual communities` and `graphrag-dual reports`")
         return result
+
+    def _searcher(self, generation: int) -> DualSearcher:
+        """Both channels over the live generation, which the search has read already."""
+        return DualSearcher(
+            self.local,
+            self.global_.at(generation),
+            k=self.settings.rrf_k,
+            candidates=self.settings.candidates,
+            channel_timeout_s=self.settings.channel_timeout_s,
+            strategy=self.settings.strategy,
+            lanes=LANES,
+            texts=self._texts,
+        )
 
     async def ask(self, question: str, *, limit: int = 12) -> Answer:
         """Answer from the evidence that ``search`` finds, with checked citations.

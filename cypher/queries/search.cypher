@@ -159,10 +159,30 @@ MATCH (c:Chunk {workspace: $workspace})-[:FROM_DOCUMENT]->(d:Document) USING IND
 RETURN c.id AS id, c.text AS text, c.index AS index, c.start AS start, c.end AS end, c.heading AS heading,
        d.id AS document_id, d.uri AS document_uri, d.title AS document_title;
 
-// name: entity_evidence(workspace: STRING, ids: LIST<STRING>) read
-// Name, type, description and heaviest facts of entities; of an entity with more than 1000 facts the heaviest of any 1000.
-MATCH (e:__Entity__ {workspace: $workspace}) USING INDEX e:__Entity__(id) WHERE e.id IN $ids
-RETURN e.id AS id, e.name AS name, e.type AS type, e.description AS description, e.aliases AS aliases,
+// name: report_heads(workspace: STRING, generation: INTEGER, ids: LIST<STRING>) read
+// Reports of one generation with their community and the chunks that their findings cite, in one record.
+MATCH (r:CommunityReport {workspace: $workspace})-[:REPORTS_ON]->(c:__Community__ {generation: $generation})
+USING INDEX r:CommunityReport(id)
+WHERE r.id IN $ids
+WITH r, min(c.id) AS community_id, min(c.level) AS level, max(c.size) AS size
+WITH r, community_id, level, size, COLLECT {
+  MATCH (r)-[:HAS_FINDING]->(f:Finding)-[:CITES]->(x:Chunk)
+  RETURN x.id ORDER BY f.number, x.id
+} AS cited
+RETURN collect({id: r.id, title: r.title, rating: r.rating, generator: r.generator, community_id: community_id,
+                level: level, size: size, cited: cited}) AS rows;
+
+// name: hit_texts(workspace: STRING, chunk_ids: LIST<STRING>, entity_ids: LIST<STRING>, report_ids: LIST<STRING>) read
+// What is shown of hits of all kinds, in one record: chunks with their provenance, entities with type, description and
+// heaviest facts (of more than 1000 facts the heaviest of any 1000), reports with their findings.
+CALL () {
+  MATCH (c:Chunk {workspace: $workspace})-[:FROM_DOCUMENT]->(d:Document) USING INDEX c:Chunk(id) WHERE c.id IN $chunk_ids
+  RETURN collect({id: c.id, text: c.text, index: c.index, start: c.start, end: c.end, heading: c.heading,
+                  document_id: d.id, document_uri: d.uri, document_title: d.title}) AS chunks
+}
+CALL () {
+  MATCH (e:__Entity__ {workspace: $workspace}) USING INDEX e:__Entity__(id) WHERE e.id IN $entity_ids
+  WITH e,
        COLLECT {
          MATCH (e)<-[:SUBJECT|OBJECT]-(f:Fact)
          WITH DISTINCT f LIMIT 1000
@@ -173,19 +193,13 @@ RETURN e.id AS id, e.name AS name, e.type AS type, e.description AS description,
          MATCH (e)-[:FROM_CHUNK]->(c:Chunk)
          WITH c LIMIT 1000
          RETURN c.id ORDER BY c.id LIMIT 5
-       } AS chunk_ids;
-
-// name: report_evidence(workspace: STRING, generation: INTEGER, ids: LIST<STRING>) read
-// Reports of one generation with their community, findings and cited chunks.
-MATCH (r:CommunityReport {workspace: $workspace})-[:REPORTS_ON]->(c:__Community__ {generation: $generation})
-USING INDEX r:CommunityReport(id)
-WHERE r.id IN $ids
-WITH r, min(c.id) AS community_id, min(c.level) AS level, max(c.size) AS size
-RETURN r.id AS id, r.title AS title, r.summary AS summary, r.rating AS rating, r.generator AS generator,
-       community_id, level, size,
-       COLLECT {
-         MATCH (r)-[:HAS_FINDING]->(f:Finding)
-         RETURN {number: f.number, summary: f.summary, explanation: f.explanation,
-                 chunk_ids: COLLECT { MATCH (f)-[:CITES]->(x:Chunk) RETURN x.id ORDER BY x.id }}
-         ORDER BY f.number
-       } AS findings;
+       } AS chunk_ids
+  RETURN collect({id: e.id, name: e.name, type: e.type, description: e.description, aliases: e.aliases,
+                  facts: facts, chunk_ids: chunk_ids}) AS entities
+}
+CALL () {
+  MATCH (r:CommunityReport {workspace: $workspace}) USING INDEX r:CommunityReport(id) WHERE r.id IN $report_ids
+  WITH r, COLLECT { MATCH (r)-[:HAS_FINDING]->(f:Finding) RETURN f.number + '. ' + f.summary ORDER BY f.number } AS findings
+  RETURN collect({id: r.id, title: r.title, summary: r.summary, findings: findings}) AS reports
+}
+RETURN chunks, entities, reports;

@@ -17,7 +17,7 @@ import anyio
 
 from graphrag_dual.errors import GraphRagDualError, InputError
 from graphrag_dual.model import Candidate, Channel, Plan, SearchHit, SearchResult, SourceType
-from graphrag_dual.ports import GlobalRetriever, LocalRetriever
+from graphrag_dual.ports import GlobalRetriever, LocalRetriever, TextSource
 from graphrag_dual.search.fusion import Fused, RankedList, reciprocal_rank_fusion
 from graphrag_dual.search.intent import plan as plan_of
 
@@ -63,8 +63,11 @@ class DualSearcher:
         channel_timeout_s: float = 10.0,
         strategy: str = "adaptive",
         lanes: Mapping[tuple[Channel, SourceType], float] | None = None,
+        texts: TextSource | None = None,
     ) -> None:
         """Take two retrievers.
+
+        Where these give candidates without their texts, ``texts`` fills in those of the hits that are left in the end.
 
         ``k`` is the constant of the fusion, ``candidates`` the least number of items asked of each channel,
         ``channel_timeout_s`` the seconds after which a channel is left out, ``strategy`` ``adaptive`` or ``rrf``.
@@ -87,6 +90,7 @@ class DualSearcher:
         self._timeout_s = channel_timeout_s
         self._strategy = strategy
         self._lanes = lanes
+        self._texts = texts
 
     async def search(
         self,
@@ -116,6 +120,8 @@ class DualSearcher:
         if source_types is not None:
             _keep_only(outcomes, source_types)
         hits = self._fuse(chosen, outcomes)[:limit]
+        if self._texts is not None:
+            hits = await self._texts.with_texts(hits)
         return SearchResult(
             plan=chosen,
             hits=tuple(hits),

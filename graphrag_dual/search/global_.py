@@ -1,8 +1,8 @@
 """The global channel: community reports of the live generation, and the chunks that their findings cite.
 
-One round trip finds reports by meaning and by words and the findings nearest to the question; a second brings the texts.
-A chunk that the local channel ranks and a matching finding cites is one piece of evidence with two votes: that is what
-makes agreement between the channels count.
+One round trip finds reports by meaning and by words and the findings nearest to the question; a second what the reports
+cite; texts come after the fusion (``texts.py``).  A chunk that the local channel ranks and a matching finding cites is one
+piece of evidence with two votes: that is what makes agreement between the channels count.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphrag_dual.model import Candidate
-from graphrag_dual.search.candidates import by_score, chunk_candidates, scoped_query, undisturbed
+from graphrag_dual.search.candidates import bare_candidates, by_score, scoped_query, undisturbed
 from graphrag_dual.search.fusion import Fused
 from graphrag_dual.search.lists import FindingHit, GlobalLists
 from graphrag_dual.search.question import QuestionEncoder
@@ -28,9 +28,16 @@ class GlobalChannel:
         self._questions = questions
         self._workspace = workspace
         self._k = k
+        self._generation: int | None = None
+
+    def at(self, generation: int) -> GlobalChannel:
+        """The same channel over ``generation``, for a caller who has read which one is live."""
+        fixed = GlobalChannel(self._database, self._questions, workspace=self._workspace, k=self._k)
+        fixed._generation = generation
+        return fixed
 
     async def search_community_reports(self, query: str, limit: int) -> list[Candidate]:
-        """Up to ``limit`` reports and up to ``limit`` chunks that their findings cite, best first.
+        """Up to ``limit`` reports and up to ``limit`` chunks that their findings cite, best first, without their texts.
 
         All of one generation, the one that was live at the start.  Empty before the first communities are built.
 
@@ -45,17 +52,17 @@ class GlobalChannel:
         Raises:
             DatabaseError: the server failed.
         """
-        state = await read_index_state(self._database, self._workspace)
-        if state is None or state.generation == 0:
+        generation = await self._live_generation() if self._generation is None else self._generation
+        if generation == 0:
             return GlobalLists(generation=0, reports={"dense": (), "bm25": ()}, findings=())
-        rows = await self._rows(query, await self._questions.vector(query), state.generation, max(50, limit))
+        rows = await self._rows(query, await self._questions.vector(query), generation, max(50, limit))
         found = [
             FindingHit(row["id"], row["score"], tuple(row["chunk_ids"]))
             for row in rows
             if row["list"] == "finding_dense"
         ]
         return GlobalLists(
-            generation=state.generation,
+            generation=generation,
             reports={
                 name: tuple((row["id"], row["score"]) for row in rows if row["list"] == f"report_{name}")
                 for name in ("dense", "bm25")
@@ -65,21 +72,25 @@ class GlobalChannel:
         )
 
     async def candidates(self, lists: GlobalLists, limit: int) -> list[Candidate]:
-        """Up to ``limit`` reports and up to ``limit`` cited chunks of ``lists`` with their texts, best first.
+        """Up to ``limit`` reports and up to ``limit`` cited chunks of ``lists``, best first, without their texts.
 
         Raises:
             DatabaseError: the server failed.
         """
         if lists.generation == 0:
             return []
-        rows = await self._reports(lists.fused_reports(k=self._k)[:limit], lists.generation)
-        citations = {row["id"]: _cited(row) for _, row in rows}
-        chunks = lists.fused_chunks(citations, k=self._k, limit=limit)
+        heads = await self._heads(lists.fused_reports(k=self._k)[:limit], lists.generation)
+        citations = {fused.doc_id: head["cited_chunk_ids"] for fused, head in heads}
+        chunks = bare_candidates("local_chunk", lists.fused_chunks(citations, k=self._k, limit=limit))
         reports = [
-            Candidate(fused.doc_id, _report_text(row), "global_community", fused.score, _report_metadata(fused, row))
-            for fused, row in rows
+            Candidate(fused.doc_id, "", "global_community", fused.score, {**head, "lists": dict(fused.ranks)})
+            for fused, head in heads
         ]
-        return by_score([*reports, *await chunk_candidates(self._database, self._workspace, chunks)])
+        return by_score([*reports, *chunks])
+
+    async def _live_generation(self) -> int:
+        state = await read_index_state(self._database, self._workspace)
+        return 0 if state is None else state.generation
 
     async def _rows(self, query: str, vector: list[float] | None, generation: int, candidates: int) -> list[Row]:
         text = scoped_query(query, self._workspace)
@@ -116,26 +127,14 @@ class GlobalChannel:
 
         return await undisturbed(ask, exact, candidates=candidates)
 
-    async def _reports(self, ranked: Sequence[Fused], generation: int) -> list[tuple[Fused, Row]]:
+    async def _heads(self, ranked: Sequence[Fused], generation: int) -> list[tuple[Fused, Row]]:
         rows = await self._database.read(
-            "report_evidence",
+            "report_heads",
             workspace=self._workspace,
             generation=generation,
             ids=[fused.doc_id for fused in ranked],
         )
-        known = {row["id"]: row for row in rows}
+        known = {row.pop("id"): row for row in rows[0]["rows"]}
+        for row in known.values():
+            row["cited_chunk_ids"] = list(dict.fromkeys(row.pop("cited")))
         return [(fused, known[fused.doc_id]) for fused in ranked if fused.doc_id in known]
-
-
-def _cited(row: Row) -> list[str]:
-    return list(dict.fromkeys(chunk_id for finding in row["findings"] for chunk_id in finding["chunk_ids"]))
-
-
-def _report_text(row: Row) -> str:
-    findings = [f"{finding['number']}. {finding['summary']}" for finding in row["findings"]]
-    return "\n".join([row["title"], row["summary"], *findings])
-
-
-def _report_metadata(fused: Fused, row: Row) -> dict[str, object]:
-    head = {key: row[key] for key in ("title", "rating", "generator", "community_id", "level", "size")}
-    return {**head, "cited_chunk_ids": _cited(row), "lists": dict(fused.ranks)}

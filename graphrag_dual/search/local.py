@@ -1,8 +1,8 @@
 """The local channel: entities and chunks, by meaning, by words and by the graph.
 
 One round trip finds the first lists and the facts nearest to the question, a second the bounded neighbourhood of their
-entities, a third the texts.  Chunks and entities are ranked apart, each by weighted reciprocal rank fusion of a dense, a
-BM25 and a graph list.
+entities; texts come after the fusion (``texts.py``).  Chunks and entities are ranked apart, each by weighted reciprocal
+rank fusion of a dense, a BM25 and a graph list.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from graphrag_dual.model import Candidate
-from graphrag_dual.search.candidates import by_score, chunk_candidates, metadata_of, scoped_query, undisturbed
-from graphrag_dual.search.fusion import Fused
+from graphrag_dual.search.candidates import bare_candidates, by_score, known_of, scoped_query, undisturbed
 from graphrag_dual.search.graph_list import Neighbourhood, personalised_pagerank, seed_weights
 from graphrag_dual.search.lists import ENTITIES, LocalLists, ScoredIds
 from graphrag_dual.search.question import QuestionEncoder
@@ -40,14 +39,14 @@ class LocalChannel:
         self._k = k
 
     async def search_entities_and_chunks(self, query: str, limit: int) -> list[Candidate]:
-        """Up to ``limit`` chunks and up to 10 entities, best first.
+        """Up to ``limit`` chunks and up to 10 entities, best first, without their texts.
 
         ``metadata["lists"]`` of a candidate holds its rank in each list that found it.
 
         Raises:
             DatabaseError: the server failed.
         """
-        return await self.candidates(await self.lists(query, limit), limit)
+        return self.candidates(await self.lists(query, limit), limit)
 
     async def lists(self, query: str, limit: int) -> LocalLists:
         """The ranked lists behind the candidates; ``limit`` is the least number of items asked of an index.
@@ -72,16 +71,10 @@ class LocalChannel:
             },
         )
 
-    async def candidates(self, lists: LocalLists, limit: int) -> list[Candidate]:
-        """Up to ``limit`` chunks and up to 10 entities of ``lists`` with their texts, best first.
-
-        Raises:
-            DatabaseError: the server failed.
-        """
-        chunks = lists.fused_chunks(k=self._k)[:limit]
-        candidates = await chunk_candidates(self._database, self._workspace, chunks)
-        candidates += await self._entity_candidates(lists.fused_entities(k=self._k))
-        return by_score(candidates)
+    def candidates(self, lists: LocalLists, limit: int) -> list[Candidate]:
+        """Up to ``limit`` chunks and up to 10 entities of ``lists``, best first, without their texts."""
+        chunks = bare_candidates("local_chunk", lists.fused_chunks(k=self._k)[:limit])
+        return by_score([*chunks, *bare_candidates("local_entity", lists.fused_entities(k=self._k))])
 
     async def chunks(self, ids: Sequence[str]) -> list[Candidate]:
         """The chunks of ``ids`` that there are, unranked, with their texts and provenance.
@@ -89,7 +82,11 @@ class LocalChannel:
         Raises:
             DatabaseError: the server failed.
         """
-        return await chunk_candidates(self._database, self._workspace, [Fused(one, 0.0, {}) for one in ids])
+        rows = await self._database.read("chunk_evidence", workspace=self._workspace, ids=list(ids))
+        known = {row["id"]: row for row in rows}
+        return [
+            Candidate(one, known[one]["text"], "local_chunk", 0.0, known_of(known[one])) for one in ids if one in known
+        ]
 
     async def _first_lists(self, query: str, vector: list[float] | None, candidates: int) -> dict[str, list[Row]]:
         text = scoped_query(query, self._workspace)
@@ -144,23 +141,6 @@ class LocalChannel:
             entities={name: score for name, score in scores.items() if name not in chunk_ids},
         )
 
-    async def _entity_candidates(self, ranked: Sequence[Fused]) -> list[Candidate]:
-        rows = await self._database.read(
-            "entity_evidence", workspace=self._workspace, ids=[fused.doc_id for fused in ranked]
-        )
-        known = {row["id"]: row for row in rows}
-        return [
-            Candidate(
-                fused.doc_id,
-                _entity_text(known[fused.doc_id]),
-                "local_entity",
-                fused.score,
-                metadata_of(fused, known[fused.doc_id]),
-            )
-            for fused in ranked
-            if fused.doc_id in known
-        ]
-
 
 @dataclass(frozen=True, slots=True)
 class _GraphScores:
@@ -176,8 +156,3 @@ def _ranked(scores: Mapping[str, float]) -> ScoredIds:
     # Rounded, so that ties of the walk are broken by id and not by the last bits of a sum.
     names = sorted((name for name in scores if scores[name] > 0), key=lambda name: (-round(scores[name], 12), name))
     return tuple((name, scores[name]) for name in names)
-
-
-def _entity_text(row: Row) -> str:
-    head = f"{row['name']} ({row['type']})" if row["type"] else row["name"]
-    return "\n".join([head, *filter(None, [row["description"]]), *row["facts"]])
