@@ -95,9 +95,10 @@ CALL (seeds, first, second) {
   WITH DISTINCT e WHERE COUNT { (e)-[:FROM_CHUNK]->() } <= $most
   CALL (e) {
     MATCH (e)-[:FROM_CHUNK]->(c:Chunk)
-    RETURN c.id AS chunk_id ORDER BY chunk_id LIMIT $fanout
+    WITH c.id AS chunk_id ORDER BY chunk_id LIMIT $fanout
+    RETURN collect(chunk_id) AS chunk_ids
   }
-  RETURN collect([e.id, chunk_id]) AS mentions
+  RETURN collect([e.id, chunk_ids]) AS mentions
 }
 RETURN first_edges + second_edges AS edges, mentions,
        [e IN seeds | [e.id, COUNT { (e)-[:FROM_CHUNK]->() }]] AS seed_mentions;

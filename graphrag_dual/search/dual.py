@@ -119,7 +119,7 @@ class DualSearcher:
         _raise_if_all_failed(outcomes)
         if source_types is not None:
             _keep_only(outcomes, source_types)
-        hits = self._fuse(chosen, outcomes)[:limit]
+        hits = self._fuse(chosen, outcomes, limit)
         if self._texts is not None:
             hits = await self._texts.with_texts(hits)
         return SearchResult(
@@ -164,12 +164,12 @@ class DualSearcher:
             _log.warning("%s channel left out: %s", channel, type(outcome.error or TimeoutError()).__name__)
         return outcome
 
-    def _fuse(self, plan: Plan, outcomes: Mapping[Channel, _Outcome]) -> list[SearchHit]:
+    def _fuse(self, plan: Plan, outcomes: Mapping[Channel, _Outcome], limit: int) -> list[SearchHit]:
         lists = [one for channel, outcome in outcomes.items() for one in self._lists(channel, outcome, plan)]
         channel_of = {ranked.name: channel for channel, ranked in lists}
         weight_of = {ranked.name: ranked.weight for _, ranked in lists}
         hits = []
-        for fused in reciprocal_rank_fusion([ranked for _, ranked in lists], k=self._k):
+        for fused in reciprocal_rank_fusion([ranked for _, ranked in lists], k=self._k)[:limit]:
             votes = {channel_of[name]: (rank, weight_of[name] / (self._k + rank)) for name, rank in fused.ranks.items()}
             hits.append(_hit(fused, votes, outcomes))
         return hits

@@ -52,20 +52,31 @@ def personalised_pagerank(
     ``dense`` maps chunk ids to similarities in 0..1, from which chunks get a small share of the restarts.  Undirected;
     parallel edges count once, at their greater weight.  Empty when nothing is seeded.
     """
-    weights: dict[tuple[str, str], float] = {}
-    for a, b, weight in around.edges:
-        if a != b:
-            pair = (min(a, b), max(a, b))
-            weights[pair] = max(weight, weights.get(pair, 0.0))
-    for entity_id, chunk_id in around.mentions:
-        weights[(entity_id, chunk_id)] = 1.0
-    names = sorted({name for pair in weights for name in pair} | seeds.keys())
+    one, other, weights = _ends(around)
+    names = sorted({*one, *other, *seeds})
     number = {name: i for i, name in enumerate(names)}
     restart = _restart(names, number, seeds, dense)
     if not names or restart.sum() == 0:
         return {}
-    scores = _iterate(weights, number, restart / restart.sum())
+    ends = np.array([[number[name] for name in one], [number[name] for name in other]], dtype=np.intp)
+    scores = _iterate(*_merged(ends, np.array(weights), len(names)), restart / restart.sum())
     return dict(zip(names, scores.tolist(), strict=True))
+
+
+def _ends(around: Neighbourhood) -> tuple[list[str], list[str], list[float]]:
+    """Both ends and the weight of everything that joins two nodes; a mention weighs 1."""
+    edges = [edge for edge in around.edges if edge[0] != edge[1]]
+    one = [edge[0] for edge in edges] + [entity_id for entity_id, _ in around.mentions]
+    other = [edge[1] for edge in edges] + [chunk_id for _, chunk_id in around.mentions]
+    return one, other, [edge[2] for edge in edges] + [1.0] * len(around.mentions)
+
+
+def _merged(ends: np.ndarray, weights: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """``ends`` (2, n) and ``weights`` (n) with each pair of nodes once, in either direction, at its greatest weight."""
+    pairs = ends.min(axis=0) * count + ends.max(axis=0)
+    heaviest = np.lexsort((-weights, pairs))
+    distinct, first = np.unique(pairs[heaviest], return_index=True)
+    return np.stack(np.divmod(distinct, count)), weights[heaviest[first]]
 
 
 def _restart(
@@ -85,12 +96,10 @@ def _restart(
     return restart
 
 
-def _iterate(weights: Mapping[tuple[str, str], float], number: Mapping[str, int], restart: np.ndarray) -> np.ndarray:
-    ends = np.array([(number[a], number[b]) for a, b in weights], dtype=np.intp).reshape(-1, 2)
-    weight = np.array(list(weights.values()))
-    source = np.concatenate([ends[:, 0], ends[:, 1]])
-    target = np.concatenate([ends[:, 1], ends[:, 0]])
-    flow = np.concatenate([weight, weight])
+def _iterate(ends: np.ndarray, weights: np.ndarray, restart: np.ndarray) -> np.ndarray:
+    source = np.concatenate([ends[0], ends[1]])
+    target = np.concatenate([ends[1], ends[0]])
+    flow = np.concatenate([weights, weights])
     strength = np.bincount(source, flow, minlength=len(restart))
     share = flow / strength[source]
     scores = restart

@@ -132,7 +132,8 @@ class LocalChannel:
         rows = await self._database.read(
             "neighbourhood", workspace=self._workspace, seed_ids=seed_ids, fanout=_FANOUT, breadth=_BREADTH, most=_MOST
         )
-        around = Neighbourhood(rows[0]["edges"], rows[0]["mentions"], dict(rows[0]["seed_mentions"]))
+        mentions = [(entity_id, chunk_id) for entity_id, chunk_ids in rows[0]["mentions"] for chunk_id in chunk_ids]
+        around = Neighbourhood(rows[0]["edges"], mentions, dict(rows[0]["seed_mentions"]))
         dense = {row["id"]: row["score"] for row in lists["chunk_dense"]}
         scores = personalised_pagerank(around, seed_weights(facts, around.seed_mentions), dense)
         chunk_ids = {chunk_id for _, chunk_id in around.mentions}
@@ -154,5 +155,5 @@ def _scored(rows: Sequence[Row]) -> ScoredIds:
 
 def _ranked(scores: Mapping[str, float]) -> ScoredIds:
     # Rounded, so that ties of the walk are broken by id and not by the last bits of a sum.
-    names = sorted((name for name in scores if scores[name] > 0), key=lambda name: (-round(scores[name], 12), name))
-    return tuple((name, scores[name]) for name in names)
+    order = sorted((-round(score, 12), name) for name, score in scores.items() if score > 0)
+    return tuple((name, scores[name]) for _, name in order)
