@@ -108,7 +108,8 @@ class DualSearcher:
 
         Raises:
             InputError: the question is blank.
-            GraphRagDualError: no channel answered; the class is that of the local channel's error where it is ours.
+            GraphRagDualError: no channel answered; the class is that of the local channel's error where it is ours.  Or the
+                texts of the hits did not come in time.
             ValueError: ``limit`` is not 1 to 1000 or the weights are unfit.
         """
         check_call(question, limit)
@@ -121,7 +122,7 @@ class DualSearcher:
             _keep_only(outcomes, source_types)
         hits = self._fuse(chosen, outcomes, limit)
         if self._texts is not None:
-            hits = await self._texts.with_texts(hits)
+            hits = await self._told(self._texts, hits)
         return SearchResult(
             plan=chosen,
             hits=tuple(hits),
@@ -133,6 +134,16 @@ class DualSearcher:
             channel_s={channel: outcomes[channel].seconds for channel in asked},
             total_s=time.perf_counter() - started,
         )
+
+    async def _told(self, texts: TextSource, hits: list[SearchHit]) -> list[SearchHit]:
+        try:
+            with anyio.fail_after(self._timeout_s):
+                return await texts.with_texts(hits)
+        except TimeoutError as error:
+            raise GraphRagDualError(
+                f"the texts of {len(hits)} hits did not come within {self._timeout_s:g} s",
+                hint="ask again, or raise GRAPHRAG_DUAL_CHANNEL_TIMEOUT_S",
+            ) from error
 
     async def _ask_all(self, question: str, asked: Sequence[Channel], wanted: int) -> dict[Channel, _Outcome]:
         # In the channels' own order, whichever ends first.
