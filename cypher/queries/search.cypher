@@ -154,12 +154,6 @@ UNION ALL
 }
 RETURN list, id, score, chunk_ids;
 
-// name: chunk_evidence(workspace: STRING, ids: LIST<STRING>) read
-// Text and provenance of chunks.
-MATCH (c:Chunk {workspace: $workspace})-[:FROM_DOCUMENT]->(d:Document) USING INDEX c:Chunk(id) WHERE c.id IN $ids
-RETURN c.id AS id, c.text AS text, c.index AS index, c.start AS start, c.end AS end, c.heading AS heading,
-       d.id AS document_id, d.uri AS document_uri, d.title AS document_title;
-
 // name: report_heads(workspace: STRING, generation: INTEGER, ids: LIST<STRING>) read
 // Reports of one generation with their community and the chunks that their findings cite, in one record.
 MATCH (r:CommunityReport {workspace: $workspace})-[:REPORTS_ON]->(c:__Community__ {generation: $generation})

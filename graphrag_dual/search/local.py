@@ -82,8 +82,10 @@ class LocalChannel:
         Raises:
             DatabaseError: the server failed.
         """
-        rows = await self._database.read("chunk_evidence", workspace=self._workspace, ids=list(ids))
-        known = {row["id"]: row for row in rows}
+        rows = await self._database.read(
+            "hit_texts", workspace=self._workspace, chunk_ids=list(ids), entity_ids=[], report_ids=[]
+        )
+        known = {row["id"]: row for row in rows[0]["chunks"]}
         return [
             Candidate(one, known[one]["text"], "local_chunk", 0.0, known_of(known[one])) for one in ids if one in known
         ]

@@ -39,7 +39,6 @@ HOT = [
     "local_lists",
     "neighbourhood",
     "global_lists",
-    "chunk_evidence",
     "report_heads",
     "hit_texts",
     "put_extractions",
