@@ -104,7 +104,7 @@ class Engine:
         # Half the time of a channel, so that a channel without the vector has time left to look for the words.
         questions = self._questions = QuestionEncoder(embedder, timeout_s=settings.channel_timeout_s / 2)
         channels = open_channels(database, questions, settings)
-        self.local, self.global_, self._searcher = channels.local, channels.global_, channels.searcher
+        self.local, self.global_ = channels.local, channels.global_
         # Read before the first search, when there is an index to check it against.
         self._weights_file = settings.weights_file
         self._list_weights: Mapping[str, float] | None = None
@@ -245,15 +245,22 @@ class Engine:
         await self._check_schema()
         if self._weights_file:
             await self._take_weights(Path(self._weights_file), state.embedding_model)
-        searcher = self._searcher
+        admitted = None
         if filters is not None:
             admitted = await admit(self._database, self.workspace, filters)
             if not admitted.chunks:
                 count = f"{len(admitted.document_ids)} of {admitted.of_documents} documents"
                 return self._nothing(question, f"the filter admits nothing: {count}")
-            searcher = open_channels(self._database, self._questions, self.settings, admitted=admitted).searcher
-        chosen = plan(question, strategy=self.settings.strategy, lists=self._list_weights)
-        result = await searcher.search(question, limit=limit, weights=weights, plan=chosen, source_types=source_types)
+        channels = open_channels(
+            self._database, self._questions, self.settings, admitted=admitted, generation=state.generation
+        )
+        result = await channels.searcher.search(
+            question,
+            limit=limit,
+            weights=weights,
+            plan=plan(question, strategy=self.settings.strategy, lists=self._list_weights),
+            source_types=source_types,
+        )
         if problem := self._questions.problem(question):
             result = result.with_notice(f"searched by words only, the question has no vector: {problem}")
         if state.generation == 0:

@@ -15,6 +15,7 @@ from graphrag_dual.model import (
     Document,
     Extraction,
     ReportInput,
+    SearchHit,
     SourceProblem,
     Usage,
     Vector,
@@ -29,6 +30,7 @@ __all__ = [
     "LocalRetriever",
     "Observer",
     "ReportWriter",
+    "TextSource",
 ]
 
 Form = TypeVar("Form", bound=BaseModel)
@@ -162,6 +164,14 @@ class GlobalRetriever(Protocol):
 
     async def search_community_reports(self, query: str, limit: int) -> Sequence[Candidate]:
         """Up to ``limit`` community reports, best first."""
+        ...
+
+
+class TextSource(Protocol):
+    """Where the fusion engine gets the texts of the hits it gives, if its retrievers find ids only."""
+
+    async def with_texts(self, hits: Sequence[SearchHit]) -> list[SearchHit]:
+        """``hits`` with their texts and provenance, in their order; what is gone meanwhile is left out."""
         ...
 
 

@@ -85,7 +85,7 @@ async def _ask(engine: Engine, question: Question, limit: int) -> tuple[Question
     started = time.perf_counter()
     embedding_s = started - asked  # both channels wait for it
     local = await engine.local.lists(question.text, limit)
-    await engine.local.candidates(local, limit)
+    engine.local.candidates(local, limit)
     between = time.perf_counter()
     global_ = await engine.global_.lists(question.text, limit)
     found = await engine.global_.candidates(global_, limit)

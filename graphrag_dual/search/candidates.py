@@ -1,15 +1,15 @@
-"""What both channels share: how hits of an index become lists, and chunks become candidates."""
+"""What both channels share: how hits of an index become lists, and lists become candidates."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
-from graphrag_dual.model import Candidate
+from graphrag_dual.model import Candidate, SourceType
 from graphrag_dual.search.fusion import Fused
 from graphrag_dual.store.database import Row
 
-__all__ = ["Read", "by_score", "chunk_candidates", "interleaved", "metadata_of", "reach", "undisturbed"]
+__all__ = ["Read", "bare_candidates", "by_score", "interleaved", "known_of", "reach", "undisturbed"]
 
 Read = Callable[..., Awaitable[list[Row]]]
 """``Database.read`` with a bound on the time that the server spends."""
@@ -71,24 +71,11 @@ def by_score(candidates: Iterable[Candidate]) -> list[Candidate]:
     return sorted(candidates, key=lambda candidate: (-candidate.raw_score, candidate.doc_id))
 
 
-async def chunk_candidates(read: Read, workspace: str, ranked: Sequence[Fused]) -> list[Candidate]:
-    """Chunks with their texts and provenance, in the order of ``ranked``; one deleted meanwhile is left out."""
-    rows = await read("chunk_evidence", workspace=workspace, ids=[fused.doc_id for fused in ranked])
-    known = {row["id"]: row for row in rows}
-    return [
-        Candidate(
-            fused.doc_id,
-            known[fused.doc_id]["text"],
-            "local_chunk",
-            fused.score,
-            metadata_of(fused, known[fused.doc_id]),
-        )
-        for fused in ranked
-        if fused.doc_id in known
-    ]
+def bare_candidates(source_type: SourceType, ranked: Iterable[Fused]) -> list[Candidate]:
+    """Candidates without their texts, which come after the fusion, each with its rank in every list that found it."""
+    return [Candidate(one.doc_id, "", source_type, one.score, {"lists": dict(one.ranks)}) for one in ranked]
 
 
-def metadata_of(fused: Fused, row: Mapping[str, object]) -> dict[str, object]:
-    """What is known of a hit beside its text, with its rank in each list that found it."""
-    known = {key: value for key, value in row.items() if key not in ("id", "text") and value not in ("", [])}
-    return {**known, "lists": dict(fused.ranks)}
+def known_of(row: Mapping[str, object]) -> dict[str, object]:
+    """What a row says of a hit beside its id and text, without what is empty."""
+    return {key: value for key, value in row.items() if key not in ("id", "text") and value not in ("", [])}

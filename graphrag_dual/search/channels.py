@@ -10,6 +10,7 @@ from graphrag_dual.search.filters import Admitted
 from graphrag_dual.search.global_ import GlobalChannel
 from graphrag_dual.search.local import LocalChannel
 from graphrag_dual.search.question import QuestionEncoder
+from graphrag_dual.search.texts import HitTexts
 from graphrag_dual.search.votes import LANES
 from graphrag_dual.store.database import Database
 
@@ -29,12 +30,22 @@ class Channels:
 
 
 def open_channels(
-    database: Database, questions: QuestionEncoder, settings: Settings, *, admitted: Admitted | None = None
+    database: Database,
+    questions: QuestionEncoder,
+    settings: Settings,
+    *,
+    admitted: Admitted | None = None,
+    generation: int | None = None,
 ) -> Channels:
-    """The channels of the settings' workspace, or of what a filter ``admitted`` of it."""
+    """The channels of the settings' workspace, or of what a filter ``admitted`` of it.
+
+    ``generation`` is the live one, where the caller has read it already.
+    """
     workspace, k, timeout_s = settings.workspace, settings.rrf_k, settings.channel_timeout_s + _GRACE_S
     local = LocalChannel(database, questions, workspace=workspace, k=k, timeout_s=timeout_s, admitted=admitted)
-    global_ = GlobalChannel(database, questions, workspace=workspace, k=k, timeout_s=timeout_s, admitted=admitted)
+    global_ = GlobalChannel(
+        database, questions, workspace=workspace, k=k, timeout_s=timeout_s, admitted=admitted, generation=generation
+    )
     searcher = DualSearcher(
         local,
         global_,
@@ -43,5 +54,6 @@ def open_channels(
         channel_timeout_s=settings.channel_timeout_s,
         strategy=settings.strategy,
         lanes=LANES,
+        texts=HitTexts(database, workspace=workspace, timeout_s=timeout_s, admitted=admitted),
     )
     return Channels(local, global_, searcher)

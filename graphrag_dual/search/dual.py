@@ -18,7 +18,7 @@ import anyio
 
 from graphrag_dual.errors import GraphRagDualError, InputError
 from graphrag_dual.model import Candidate, Channel, Plan, SearchHit, SearchResult, SourceType
-from graphrag_dual.ports import GlobalRetriever, LocalRetriever
+from graphrag_dual.ports import GlobalRetriever, LocalRetriever, TextSource
 from graphrag_dual.search.fusion import Fused, RankedList, reciprocal_rank_fusion
 from graphrag_dual.search.intent import plan as plan_of
 from graphrag_dual.search.votes import ranked_lists
@@ -73,8 +73,11 @@ class DualSearcher:
         channel_timeout_s: float = 10.0,
         strategy: str = "adaptive",
         lanes: Mapping[tuple[Channel, SourceType], float] | None = None,
+        texts: TextSource | None = None,
     ) -> None:
         """Take two retrievers.
+
+        Where these give candidates without their texts, ``texts`` fills in those of the hits that are left in the end.
 
         ``k`` is the constant of the fusion, ``candidates`` the least number of items asked of each channel (five for
         each hit wanted, up to 1,000, are asked for in any case),
@@ -98,6 +101,7 @@ class DualSearcher:
         self._timeout_s = channel_timeout_s
         self._strategy = strategy
         self._lanes = lanes
+        self._texts = texts
 
     async def search(
         self,
@@ -115,7 +119,8 @@ class DualSearcher:
 
         Raises:
             InputError: the question is blank.
-            GraphRagDualError: no channel answered; the class is that of the local channel's error where it is ours.
+            GraphRagDualError: no channel answered; the class is that of the local channel's error where it is ours.  Or the
+                texts of the hits did not come in time.
             ValueError: ``limit`` is not 1 to 1000 or the weights are unfit.
         """
         check_call(question, limit)
@@ -126,7 +131,9 @@ class DualSearcher:
         _raise_if_all_failed(outcomes)
         if source_types is not None:
             _keep_only(outcomes, source_types)
-        hits = self._fuse(chosen, outcomes)[:limit]
+        hits = self._fuse(chosen, outcomes, limit)
+        if self._texts is not None:
+            hits = await self._told(self._texts, hits)
         return SearchResult(
             plan=chosen,
             hits=tuple(hits),
@@ -138,6 +145,16 @@ class DualSearcher:
             channel_s={channel: outcomes[channel].seconds for channel in asked},
             total_s=time.perf_counter() - started,
         )
+
+    async def _told(self, texts: TextSource, hits: list[SearchHit]) -> list[SearchHit]:
+        try:
+            with anyio.fail_after(self._timeout_s):
+                return await texts.with_texts(hits)
+        except TimeoutError as error:
+            raise GraphRagDualError(
+                f"the texts of {len(hits)} hits did not come within {self._timeout_s:g} s",
+                hint="ask again, or raise GRAPHRAG_DUAL_CHANNEL_TIMEOUT_S",
+            ) from error
 
     async def _ask_all(self, question: str, asked: Sequence[Channel], wanted: int) -> dict[Channel, _Outcome]:
         # In the channels' own order, whichever ends first.
@@ -169,7 +186,7 @@ class DualSearcher:
             _log.warning("%s channel left out: %s", channel, type(outcome.error or TimeoutError()).__name__)
         return outcome
 
-    def _fuse(self, plan: Plan, outcomes: Mapping[Channel, _Outcome]) -> list[SearchHit]:
+    def _fuse(self, plan: Plan, outcomes: Mapping[Channel, _Outcome], limit: int) -> list[SearchHit]:
         k = self._k if plan.k is None else plan.k
         voting: dict[str, tuple[Channel, float]] = {}
         lists: list[RankedList] = []
@@ -180,7 +197,7 @@ class DualSearcher:
         places = {channel: self._places(outcome.candidates.values()) for channel, outcome in outcomes.items()}
         return [
             _hit(fused, [_Vote(*voting[name], name, rank, k) for name, rank in fused.ranks.items()], places, outcomes)
-            for fused in reciprocal_rank_fusion(lists, k=k)
+            for fused in reciprocal_rank_fusion(lists, k=k)[:limit]
         ]
 
     def _places(self, candidates: Iterable[Candidate]) -> dict[str, int]:

@@ -1,8 +1,8 @@
 """The global channel: community reports of the live generation, and the chunks that their findings cite.
 
-One round trip finds reports by meaning and by words and the findings nearest to the question; a second brings the texts.
-A chunk that the local channel ranks and a matching finding cites is one piece of evidence with two votes: that is what
-makes agreement between the channels count.
+One round trip finds reports by meaning and by words and the findings nearest to the question; a second what the reports
+cite; texts come after the fusion (``texts.py``).  A chunk that the local channel ranks and a matching finding cites is one
+piece of evidence with two votes: that is what makes agreement between the channels count.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import partial
 from itertools import zip_longest
 
 from graphrag_dual.model import Candidate
-from graphrag_dual.search.candidates import Read, by_score, chunk_candidates, interleaved, reach, undisturbed
+from graphrag_dual.search.candidates import Read, bare_candidates, by_score, interleaved, reach, undisturbed
 from graphrag_dual.search.filters import Admitted
 from graphrag_dual.search.fusion import Fused
 from graphrag_dual.search.lists import FindingHit, GlobalLists, ScoredIds
@@ -42,6 +42,7 @@ class GlobalChannel:
         k: int = 60,
         timeout_s: float = 60.0,
         admitted: Admitted | None = None,
+        generation: int | None = None,
     ) -> None:
         self._database = database
         self._read: Read = partial(database.read_within, timeout_s)
@@ -49,9 +50,10 @@ class GlobalChannel:
         self._workspace = workspace
         self._k = k
         self._admitted = admitted
+        self._generation = generation
 
     async def search_community_reports(self, query: str, limit: int) -> list[Candidate]:
-        """Up to ``limit`` reports and up to ``limit`` chunks that their findings cite, best first.
+        """Up to ``limit`` reports and up to ``limit`` chunks that their findings cite, best first, without their texts.
 
         All of one generation, the one that was live at the start.  Empty before the first communities are built.
 
@@ -66,38 +68,42 @@ class GlobalChannel:
         Raises:
             DatabaseError: the server failed.
         """
-        state = await read_index_state(self._database, self._workspace)
-        if state is None or state.generation == 0:
+        generation = await self._live_generation() if self._generation is None else self._generation
+        if generation == 0:
             return GlobalLists(generation=0, reports={"dense": (), "bm25": ()}, findings=())
         lists: dict[str, list[Row]] = {name: [] for name in _LISTS}
-        for row in await self._rows(query, await self._questions.vector(query), state.generation, reach(limit)):
+        for row in await self._rows(query, await self._questions.vector(query), generation, reach(limit)):
             lists[row["list"]].append(row)
         words = interleaved(lists["report_cjk"], lists["report_bm25"])[: reach(limit)]
         # Two findings of one report may be equally near, and the index orders them as it likes.
         near, in_pairs, worded = (_findings(lists[f"finding_{name}"]) for name in ("dense", "cjk", "bm25"))
         return GlobalLists(
-            generation=state.generation,
+            generation=generation,
             reports={"dense": _scored(lists["report_dense"]), "bm25": _scored(words)},
             findings=near,
             worded_findings=tuple(one for both in zip_longest(in_pairs, worded) for one in both if one is not None),
         )
 
     async def candidates(self, lists: GlobalLists, limit: int) -> list[Candidate]:
-        """Up to ``limit`` reports and up to ``limit`` cited chunks of ``lists`` with their texts, best first.
+        """Up to ``limit`` reports and up to ``limit`` cited chunks of ``lists``, best first, without their texts.
 
         Raises:
             DatabaseError: the server failed.
         """
         if lists.generation == 0:
             return []
-        rows = await self._reports(lists.fused_reports(k=self._k)[:limit], lists.generation)
-        citations = {row["id"]: _cited(row) for _, row in rows}
-        chunks = lists.fused_chunks(citations, k=self._k, limit=limit)
+        heads = await self._heads(lists.fused_reports(k=self._k)[:limit], lists.generation)
+        citations = {fused.doc_id: head["cited_chunk_ids"] for fused, head in heads}
+        chunks = bare_candidates("local_chunk", lists.fused_chunks(citations, k=self._k, limit=limit))
         reports = [
-            Candidate(fused.doc_id, _report_text(row), "global_community", fused.score, _report_metadata(fused, row))
-            for fused, row in rows
+            Candidate(fused.doc_id, "", "global_community", fused.score, {**head, "lists": dict(fused.ranks)})
+            for fused, head in heads
         ]
-        return by_score([*reports, *await chunk_candidates(self._read, self._workspace, chunks)])
+        return by_score([*reports, *chunks])
+
+    async def _live_generation(self) -> int:
+        state = await read_index_state(self._database, self._workspace)
+        return 0 if state is None else state.generation
 
     async def _rows(self, query: str, vector: list[float] | None, generation: int, candidates: int) -> list[Row]:
         words = words_of(query, workspace=self._workspace)
@@ -114,7 +120,9 @@ class GlobalChannel:
         async def ask(number: int) -> list[Row]:
             if vector is None:
                 return await self._read("global_text_lists", **text, candidates=number)
-            return await self._read("global_lists", **text, vector=vector, candidates=number)
+            found = await self._read("global_lists", **text, vector=vector, candidates=number)
+            rows: list[Row] = found[0]["rows"]
+            return rows
 
         async def exact(lists: set[str]) -> list[Row]:
             return await self._read(
@@ -148,13 +156,13 @@ class GlobalChannel:
         Raises:
             DatabaseError: the server failed.
         """
-        state = await read_index_state(self._database, self._workspace)
-        if state is None or state.generation == 0:
+        generation = await self._live_generation()
+        if generation == 0:
             return []
-        return await reports_citing(self._database, self._workspace, state.generation, document_ids)
+        return await reports_citing(self._database, self._workspace, generation, document_ids)
 
-    async def _reports(self, ranked: Sequence[Fused], generation: int) -> list[tuple[Fused, Row]]:
-        """Reports with their texts; under a filter those alone that hold no word of another document.
+    async def _heads(self, ranked: Sequence[Fused], generation: int) -> list[tuple[Fused, Row]]:
+        """What is known of reports beside their texts; under a filter of those alone that hold no word of another document.
 
         A finding may cite admitted chunks alone and stand in a report that does not: its chunks count, the report is
         not shown.
@@ -162,11 +170,12 @@ class GlobalChannel:
         live = {"workspace": self._workspace, "generation": generation}
         ids = [fused.doc_id for fused in ranked]
         if self._admitted is not None:
-            ids = [
-                row["id"] for row in await self._read("admitted_reports", **live, **self._admitted.documents, ids=ids)
-            ]
-        rows = await self._read("report_evidence", **live, ids=ids)
-        known = {row["id"]: row for row in rows}
+            rows = await self._read("admitted_reports", **live, **self._admitted.documents, ids=ids)
+            ids = [row["id"] for row in rows]
+        rows = await self._read("report_heads", **live, ids=ids)
+        known = {row.pop("id"): row for row in rows[0]["rows"]}
+        for row in known.values():
+            row["cited_chunk_ids"] = list(dict.fromkeys(row.pop("cited")))
         return [(fused, known[fused.doc_id]) for fused in ranked if fused.doc_id in known]
 
 
@@ -177,17 +186,3 @@ def _scored(rows: Sequence[Row]) -> ScoredIds:
 def _findings(rows: Sequence[Row]) -> tuple[FindingHit, ...]:
     found = [FindingHit(row["id"], row["score"], tuple(row["chunk_ids"])) for row in rows]
     return tuple(sorted(found, key=lambda one: (-one.score, one.report_id, one.chunk_ids)))
-
-
-def _cited(row: Row) -> list[str]:
-    return list(dict.fromkeys(chunk_id for finding in row["findings"] for chunk_id in finding["chunk_ids"]))
-
-
-def _report_text(row: Row) -> str:
-    findings = [f"{finding['number']}. {finding['summary']}" for finding in row["findings"]]
-    return "\n".join([row["title"], row["summary"], *findings])
-
-
-def _report_metadata(fused: Fused, row: Row) -> dict[str, object]:
-    head = {key: row[key] for key in ("title", "rating", "generator", "community_id", "level", "size")}
-    return {**head, "cited_chunk_ids": _cited(row), "lists": dict(fused.ranks)}

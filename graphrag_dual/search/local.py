@@ -1,8 +1,9 @@
 """The local channel: entities and chunks, by meaning, by words and by the graph.
 
 One round trip finds the first lists and the facts nearest to the question, a second the bounded neighbourhood of their
-entities, a third the texts.  Chunks and entities are ranked apart, each by weighted reciprocal rank fusion: a dense, a
-BM25 and a graph list of each, the chunks that hold the question's exact terms, and the entities that it names.
+entities; texts come after the fusion (``texts.py``).  Chunks and entities are ranked apart, each by weighted reciprocal
+rank fusion: a dense, a BM25 and a graph list of each, the chunks that hold the question's exact terms, and the entities
+that it names.
 """
 
 from __future__ import annotations
@@ -14,15 +15,14 @@ from functools import partial
 from graphrag_dual.model import Candidate
 from graphrag_dual.search.candidates import (
     Read,
+    bare_candidates,
     by_score,
-    chunk_candidates,
     interleaved,
-    metadata_of,
+    known_of,
     reach,
     undisturbed,
 )
 from graphrag_dual.search.filters import Admitted
-from graphrag_dual.search.fusion import Fused
 from graphrag_dual.search.graph_list import Neighbourhood, chunk_weights, personalised_pagerank, seed_weights
 from graphrag_dual.search.lists import ENTITIES, LocalLists, ScoredIds
 from graphrag_dual.search.names import named
@@ -42,6 +42,7 @@ _FACTS = 5
 _CHUNKS, _NEAR = 50, 5  # chunks near to the question that take part, and those whose entities are followed
 _FANOUT = 30
 _BREADTH = 100
+# Relationships or mentions of an entity above which the walk does not go on from it.
 _HUB = 1000
 
 
@@ -68,14 +69,14 @@ class LocalChannel:
         self._admitted = admitted
 
     async def search_entities_and_chunks(self, query: str, limit: int) -> list[Candidate]:
-        """Up to ``limit`` chunks and up to 10 entities, best first.
+        """Up to ``limit`` chunks and up to 10 entities, best first, without their texts.
 
         ``metadata["lists"]`` of a candidate holds its rank in each list that found it.
 
         Raises:
             DatabaseError: the server failed.
         """
-        return await self.candidates(await self.lists(query, limit), limit)
+        return self.candidates(await self.lists(query, limit), limit)
 
     async def lists(self, query: str, limit: int) -> LocalLists:
         """The ranked lists behind the candidates; ``limit`` is the least number of items asked of an index.
@@ -91,7 +92,7 @@ class LocalChannel:
             chunks={
                 "dense": _scored(rows["chunk_dense"]),
                 "bm25": _scored(rows["chunk_bm25"]),
-                "graph": _ranked(scores.chunks),
+                "graph": _ranked(scores.chunks)[: reach(limit)],
                 "exact": _scored(rows["chunk_exact"]),
             },
             entities={
@@ -102,16 +103,10 @@ class LocalChannel:
             },
         )
 
-    async def candidates(self, lists: LocalLists, limit: int) -> list[Candidate]:
-        """Up to ``limit`` chunks and up to 10 entities of ``lists`` with their texts, best first.
-
-        Raises:
-            DatabaseError: the server failed.
-        """
-        chunks = lists.fused_chunks(k=self._k)[:limit]
-        candidates = await chunk_candidates(self._read, self._workspace, chunks)
-        candidates += await self._entity_candidates(lists.fused_entities(k=self._k))
-        return by_score(candidates)
+    def candidates(self, lists: LocalLists, limit: int) -> list[Candidate]:
+        """Up to ``limit`` chunks and up to 10 entities of ``lists``, best first, without their texts."""
+        chunks = bare_candidates("local_chunk", lists.fused_chunks(k=self._k)[:limit])
+        return by_score([*chunks, *bare_candidates("local_entity", lists.fused_entities(k=self._k))])
 
     async def chunks(self, ids: Sequence[str]) -> list[Candidate]:
         """The chunks of ``ids`` that there are, unranked, with their texts and provenance.
@@ -119,7 +114,13 @@ class LocalChannel:
         Raises:
             DatabaseError: the server failed.
         """
-        return await chunk_candidates(self._read, self._workspace, [Fused(one, 0.0, {}) for one in ids])
+        rows = await self._read(
+            "hit_texts", workspace=self._workspace, chunk_ids=list(ids), entity_ids=[], report_ids=[]
+        )
+        known = {row["id"]: row for row in rows[0]["chunks"]}
+        return [
+            Candidate(one, known[one]["text"], "local_chunk", 0.0, known_of(known[one])) for one in ids if one in known
+        ]
 
     async def _first_lists(self, query: str, vector: list[float] | None, candidates: int) -> dict[str, list[Row]]:
         """Rows by list, best first; ``entity_named`` are the entities that the question names, longest name first."""
@@ -167,7 +168,9 @@ class LocalChannel:
         async def ask(number: int) -> list[Row]:
             if vector is None:
                 return await self._read("local_text_lists", **text, candidates=number)
-            return await self._read("local_lists", **text, vector=vector, candidates=number)
+            found = await self._read("local_lists", **text, vector=vector, candidates=number)
+            rows: list[Row] = found[0]["rows"]
+            return rows
 
         async def exact(lists: set[str]) -> list[Row]:
             return await self._read(
@@ -215,35 +218,15 @@ class LocalChannel:
             breadth=_BREADTH,
             hub=_HUB,
         )
-        around = Neighbourhood(rows[0]["edges"], rows[0]["mentions"], dict(rows[0]["seed_mentions"]))
+        mentions = [(entity_id, chunk_id) for entity_id, chunk_ids in rows[0]["mentions"] for chunk_id in chunk_ids]
+        mentions += [(entity_id, chunk_id) for chunk_id, entity_ids in rows[0]["mentioned"] for entity_id in entity_ids]
+        around = Neighbourhood(rows[0]["edges"], mentions, dict(rows[0]["seed_mentions"]))
         scores = personalised_pagerank(around, seed_weights(facts, around.seed_mentions), chunk_weights(dense))
         chunk_ids = dense.keys() | {chunk_id for _, chunk_id in around.mentions}
         return _GraphScores(
             chunks={name: score for name, score in scores.items() if name in chunk_ids},
             entities={name: score for name, score in scores.items() if name not in chunk_ids},
         )
-
-    async def _entity_candidates(self, ranked: Sequence[Fused]) -> list[Candidate]:
-        ids = [fused.doc_id for fused in ranked]
-        if self._admitted is None:
-            rows = await self._read("entity_evidence", workspace=self._workspace, ids=ids)
-        else:
-            rows = await self._read(
-                "filtered_entity_evidence", workspace=self._workspace, ids=ids, **self._admitted.documents
-            )
-            rows = [{**row, "description": " ".join(row.pop("descriptions"))} for row in rows]
-        known = {row["id"]: row for row in rows}
-        return [
-            Candidate(
-                fused.doc_id,
-                _entity_text(known[fused.doc_id]),
-                "local_entity",
-                fused.score,
-                metadata_of(fused, known[fused.doc_id]),
-            )
-            for fused in ranked
-            if fused.doc_id in known
-        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,10 +246,5 @@ def _scored(rows: Sequence[Row]) -> ScoredIds:
 
 def _ranked(scores: Mapping[str, float]) -> ScoredIds:
     # Rounded, so that ties of the walk are broken by id and not by the last bits of a sum.
-    names = sorted((name for name in scores if scores[name] > 0), key=lambda name: (-round(scores[name], 12), name))
-    return tuple((name, scores[name]) for name in names)
-
-
-def _entity_text(row: Row) -> str:
-    head = f"{row['name']} ({row['type']})" if row["type"] else row["name"]
-    return "\n".join([head, *filter(None, [row["description"]]), *row["facts"]])
+    order = sorted((-round(score, 12), name) for name, score in scores.items() if score > 0)
+    return tuple((name, scores[name]) for _, name in order)

@@ -151,7 +151,7 @@ class Database:
         async with _translated(self.uri, self.database), self._driver.session(database=self.database) as session:
             if query.mode == "auto":
                 result = await session.run(query.text, dict(arguments))
-                rows = [record.data() async for record in result]
+                rows = [dict(zip(record.keys(), record.values(), strict=True)) async for record in result]
                 self._count(query, await result.consume())
                 return rows
             execute = session.execute_read if query.mode == "read" else session.execute_write
@@ -207,7 +207,7 @@ async def _run_in_transaction(
     transaction: AsyncManagedTransaction, query: Query, arguments: Mapping[str, object]
 ) -> tuple[list[Row], neo4j.ResultSummary]:
     result = await transaction.run(query.text, dict(arguments))
-    rows = [record.data() async for record in result]
+    rows = [dict(zip(record.keys(), record.values(), strict=True)) async for record in result]
     return rows, await result.consume()
 
 

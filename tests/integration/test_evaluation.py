@@ -96,7 +96,9 @@ def test_the_recorded_lists_are_those_of_the_channels(indexed: GraphRAG, dataset
     candidates = indexed.run(lambda engine: engine.local.search_entities_and_chunks(question.text, 50))
     chunks = [one for one in candidates if one.source_type == "local_chunk"]
     assert [one.doc_id for one in chunks] == [one.doc_id for one in lists.local.fused_chunks(k=60)]
-    for candidate in chunks:
+    told = indexed.run(lambda engine: engine.local.chunks([one.doc_id for one in chunks]))
+    assert [one.doc_id for one in told] == [one.doc_id for one in chunks]
+    for candidate in told:
         place = recording.chunks[candidate.doc_id]
         text = next(one.text for one in dataset.documents if one.uri == place.uri)
         assert text[place.start : place.end] == candidate.content

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 
 import anyio
 import pytest
 
 from graphrag_dual.errors import DatabaseError, GraphRagDualError, InputError
-from graphrag_dual.model import Candidate, Channel, Plan, SearchResult, SourceType
+from graphrag_dual.model import Candidate, Channel, Plan, SearchHit, SearchResult, SourceType
+from graphrag_dual.ports import TextSource
 from graphrag_dual.search.dual import DualSearcher
 
 Find = Callable[[str, int], Awaitable[Sequence[Candidate]]]
@@ -274,3 +276,49 @@ def test_a_blank_question_and_a_limit_below_one_are_refused() -> None:
         search(never, never, limit=0)
     with pytest.raises(ValueError, match="k must be at least 0"):
         DualSearcher(Channels(never, never), Channels(never, never), k=-1)
+
+
+class Texts:
+    """Gives every hit but those of ``gone`` a text, and remembers what it was asked for."""
+
+    def __init__(self, *gone: str) -> None:
+        self._gone = gone
+        self.asked: list[str] = []
+
+    async def with_texts(self, hits: Sequence[SearchHit]) -> list[SearchHit]:
+        self.asked += [hit.doc_id for hit in hits]
+        return [replace(hit, content=f"text of {hit.doc_id}") for hit in hits if hit.doc_id not in self._gone]
+
+
+def search_with_texts(texts: TextSource, *, timeout_s: float = 5.0) -> SearchResult:
+    channels = Channels(
+        found(*(chunk(f"c{number}", "") for number in range(9))), found(chunk("c5", ""), report("r", ""))
+    )
+    searcher = DualSearcher(channels, channels, texts=texts, channel_timeout_s=timeout_s)
+
+    async def run() -> SearchResult:
+        return await searcher.search("Who?", limit=3)
+
+    return anyio.run(run)
+
+
+def test_texts_are_asked_for_the_hits_that_are_shown_only() -> None:
+    texts = Texts()
+    hits = search_with_texts(texts).hits
+    assert [hit.doc_id for hit in hits] == texts.asked
+    assert len(hits) == 3
+    assert [hit.content for hit in hits] == [f"text of {doc_id}" for doc_id in texts.asked]
+
+
+def test_a_hit_whose_text_is_gone_is_left_out() -> None:
+    assert "c5" not in {hit.doc_id for hit in search_with_texts(Texts("c5")).hits}
+
+
+def test_texts_that_do_not_come_in_time_fail_the_search() -> None:
+    class Never:
+        async def with_texts(self, hits: Sequence[SearchHit]) -> list[SearchHit]:
+            await anyio.sleep_forever()
+            raise AssertionError
+
+    with pytest.raises(GraphRagDualError, match=r"texts of 3 hits did not come within 0\.05 s"):
+        search_with_texts(Never(), timeout_s=0.05)
