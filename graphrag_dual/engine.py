@@ -14,7 +14,7 @@ import hashlib
 import itertools
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -46,6 +46,7 @@ from graphrag_dual.search import Answerer, QuestionEncoder, check_call, plan
 from graphrag_dual.search.channels import open_channels
 from graphrag_dual.search.filters import admit
 from graphrag_dual.search.pyramid import PyramidReader
+from graphrag_dual.search.weights import ListWeights, weights_for
 from graphrag_dual.search.weights_file import load_weights
 from graphrag_dual.store import (
     Database,
@@ -107,7 +108,7 @@ class Engine:
         self.local, self.global_ = channels.local, channels.global_
         # Read before the first search, when there is an index to check it against.
         self._weights_file = settings.weights_file
-        self._list_weights: Mapping[str, float] | None = None
+        self._tuned: Mapping[str, float] | None = None
 
     @classmethod
     async def open(
@@ -258,7 +259,7 @@ class Engine:
             question,
             limit=limit,
             weights=weights,
-            plan=plan(question, strategy=self.settings.strategy, lists=self._list_weights),
+            plan=plan(question, strategy=self.settings.strategy, lists=self._weights(state.extractor)),
             source_types=source_types,
         )
         if problem := self._questions.problem(question):
@@ -373,8 +374,13 @@ class Engine:
         """Search with the weights of ``path`` from now on, if they were tuned on this index."""
         tuned = await to_thread.run_sync(load_weights, path)
         tuned.check(embedding_model=embedding_model, workspace_digest=await self.digest())
-        self._list_weights = tuned.weights
+        self._tuned = tuned.weights
         self._weights_file = None
+
+    def _weights(self, extractor: str) -> ListWeights:
+        """The weights of the package for facts of ``extractor``, or those that were tuned on this index."""
+        weights = weights_for(extractor)
+        return weights if self._tuned is None else replace(weights, weights=self._tuned)
 
     # -- tools ---------------------------------------------------------------------------------------------------------
 

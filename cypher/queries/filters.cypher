@@ -22,57 +22,57 @@ RETURN ids, chunks, COUNT { (:Document {workspace: $workspace}) } AS documents;
 CALL () {
   WITH $lists AS lists WHERE 'chunk_dense' IN lists
   CALL db.index.vector.queryNodes('chunk_embedding', $candidates, $vector) YIELD node, score
-  RETURN 'chunk_dense' AS list, score, [] AS entity_ids,
+  RETURN 'chunk_dense' AS list, score, [] AS entity_ids, 1.0 AS weight,
          CASE WHEN node.workspace = $workspace AND EXISTS { (node)-[:FROM_DOCUMENT]->(d:Document) WHERE d.id IN $documents }
               THEN node.id END AS id
 UNION ALL
   WITH $lists AS lists WHERE 'entity_dense' IN lists
   CALL db.index.vector.queryNodes('entity_embedding', $candidates, $vector) YIELD node, score
-  RETURN 'entity_dense' AS list, score, [] AS entity_ids,
+  RETURN 'entity_dense' AS list, score, [] AS entity_ids, 1.0 AS weight,
          CASE WHEN node.workspace = $workspace AND ($any_type OR node.type IN $types)
         AND EXISTS { (node)-[:FROM_CHUNK]->(:Chunk)-[:FROM_DOCUMENT]->(d:Document) WHERE d.id IN $documents }
               THEN node.id END AS id
 UNION ALL
   WITH $lists AS lists WHERE 'fact_dense' IN lists
   CALL db.index.vector.queryNodes('fact_embedding', $candidates, $vector) YIELD node, score
-  RETURN 'fact_dense' AS list, score, COLLECT { MATCH (node)-[:SUBJECT]->(s) RETURN s.id } + COLLECT { MATCH (node)-[:OBJECT]->(o) RETURN o.id } AS entity_ids,
+  RETURN 'fact_dense' AS list, score, COLLECT { MATCH (node)-[:SUBJECT]->(s) RETURN s.id } + COLLECT { MATCH (node)-[:OBJECT]->(o) RETURN o.id } AS entity_ids, node.weight AS weight,
          CASE WHEN node.workspace = $workspace AND EXISTS { (node)-[:STATED_IN]->(:Chunk)-[:FROM_DOCUMENT]->(d:Document) WHERE d.id IN $documents }
               THEN node.id END AS id
 UNION ALL
   WITH $lists AS lists, $text AS text WHERE 'chunk_bm25' IN lists AND text <> ''
   CALL db.index.fulltext.queryNodes('chunk_text', text, {limit: $candidates}) YIELD node, score
-  RETURN 'chunk_bm25' AS list, score, [] AS entity_ids,
+  RETURN 'chunk_bm25' AS list, score, [] AS entity_ids, 1.0 AS weight,
          CASE WHEN node.workspace = $workspace AND EXISTS { (node)-[:FROM_DOCUMENT]->(d:Document) WHERE d.id IN $documents }
               THEN node.id END AS id
 UNION ALL
   WITH $lists AS lists, $cjk AS text WHERE 'chunk_cjk' IN lists AND text <> ''
   CALL db.index.fulltext.queryNodes('chunk_cjk', text, {limit: $candidates}) YIELD node, score
-  RETURN 'chunk_cjk' AS list, score, [] AS entity_ids,
+  RETURN 'chunk_cjk' AS list, score, [] AS entity_ids, 1.0 AS weight,
          CASE WHEN node.workspace = $workspace AND EXISTS { (node)-[:FROM_DOCUMENT]->(d:Document) WHERE d.id IN $documents }
               THEN node.id END AS id
 UNION ALL
   WITH $lists AS lists, $terms AS text WHERE 'chunk_exact' IN lists AND text <> ''
   CALL db.index.fulltext.queryNodes('chunk_terms', text, {limit: $candidates}) YIELD node, score
-  RETURN 'chunk_exact' AS list, score, [] AS entity_ids,
+  RETURN 'chunk_exact' AS list, score, [] AS entity_ids, 1.0 AS weight,
          CASE WHEN node.workspace = $workspace AND EXISTS { (node)-[:FROM_DOCUMENT]->(d:Document) WHERE d.id IN $documents }
               THEN node.id END AS id
 UNION ALL
   WITH $lists AS lists, $quoted AS text WHERE 'chunk_quoted' IN lists AND text <> ''
   CALL db.index.fulltext.queryNodes('chunk_text', text, {limit: $candidates}) YIELD node, score
-  RETURN 'chunk_quoted' AS list, score, [] AS entity_ids,
+  RETURN 'chunk_quoted' AS list, score, [] AS entity_ids, 1.0 AS weight,
          CASE WHEN node.workspace = $workspace AND EXISTS { (node)-[:FROM_DOCUMENT]->(d:Document) WHERE d.id IN $documents }
               THEN node.id END AS id
 UNION ALL
   WITH $lists AS lists, $text AS text WHERE 'entity_bm25' IN lists AND text <> ''
   CALL db.index.fulltext.queryNodes('entity_name', text, {limit: $candidates}) YIELD node, score
-  RETURN 'entity_bm25' AS list, score, [] AS entity_ids,
+  RETURN 'entity_bm25' AS list, score, [] AS entity_ids, 1.0 AS weight,
          CASE WHEN node.workspace = $workspace AND ($any_type OR node.type IN $types)
         AND EXISTS { (node)-[:FROM_CHUNK]->(:Chunk)-[:FROM_DOCUMENT]->(d:Document) WHERE d.id IN $documents }
               THEN node.id END AS id
 UNION ALL
   WITH $lists AS lists, $cjk AS text WHERE 'entity_cjk' IN lists AND text <> ''
   CALL db.index.fulltext.queryNodes('entity_cjk', text, {limit: $candidates}) YIELD node, score
-  RETURN 'entity_cjk' AS list, score, [] AS entity_ids,
+  RETURN 'entity_cjk' AS list, score, [] AS entity_ids, 1.0 AS weight,
          CASE WHEN node.workspace = $workspace AND ($any_type OR node.type IN $types)
         AND EXISTS { (node)-[:FROM_CHUNK]->(:Chunk)-[:FROM_DOCUMENT]->(d:Document) WHERE d.id IN $documents }
               THEN node.id END AS id
@@ -80,9 +80,9 @@ UNION ALL
   MATCH (node:__Entity__ {workspace: $workspace}) USING INDEX node:__Entity__(id) WHERE node.id IN $named_ids
         AND ($any_type OR node.type IN $types)
         AND EXISTS { (node)-[:FROM_CHUNK]->(:Chunk)-[:FROM_DOCUMENT]->(d:Document) WHERE d.id IN $documents }
-  RETURN 'entity_named' AS list, 1.0 AS score, [] AS entity_ids, node.id AS id
+  RETURN 'entity_named' AS list, 1.0 AS score, [] AS entity_ids, 1.0 AS weight, node.id AS id
 }
-RETURN list, id, score, entity_ids;
+RETURN list, id, score, entity_ids, weight;
 
 // name: exact_filtered_local_lists(workspace: STRING, documents: LIST<STRING>, any_type: BOOLEAN, types: LIST<STRING>, vector: LIST<FLOAT>, text: STRING, cjk: STRING, terms: STRING, quoted: STRING, named_ids: LIST<STRING>, candidates: INTEGER, lists: LIST<STRING>) read
 // The same with nothing missed: every vector of the admitted documents is compared, every match of the words is looked at.
@@ -92,7 +92,7 @@ CALL () {
   MATCH (d)<-[:FROM_DOCUMENT]-(node:Chunk) WHERE node.embedding IS NOT NULL
   WITH DISTINCT node
   WITH node, vector.similarity.cosine(node.embedding, $vector) AS score ORDER BY score DESC, node.id LIMIT $candidates
-  RETURN 'chunk_dense' AS list, score, [] AS entity_ids, node.id AS id
+  RETURN 'chunk_dense' AS list, score, [] AS entity_ids, 1.0 AS weight, node.id AS id
 UNION ALL
   WITH $lists AS lists WHERE 'entity_dense' IN lists
   MATCH (d:Document {workspace: $workspace}) USING INDEX d:Document(id) WHERE d.id IN $documents
@@ -100,60 +100,60 @@ UNION ALL
   WHERE node.embedding IS NOT NULL AND ($any_type OR node.type IN $types)
   WITH DISTINCT node
   WITH node, vector.similarity.cosine(node.embedding, $vector) AS score ORDER BY score DESC, node.id LIMIT $candidates
-  RETURN 'entity_dense' AS list, score, [] AS entity_ids, node.id AS id
+  RETURN 'entity_dense' AS list, score, [] AS entity_ids, 1.0 AS weight, node.id AS id
 UNION ALL
   WITH $lists AS lists WHERE 'fact_dense' IN lists
   MATCH (d:Document {workspace: $workspace}) USING INDEX d:Document(id) WHERE d.id IN $documents
   MATCH (d)<-[:FROM_DOCUMENT]-(:Chunk)<-[:STATED_IN]-(node:Fact) WHERE node.embedding IS NOT NULL
   WITH DISTINCT node
   WITH node, vector.similarity.cosine(node.embedding, $vector) AS score ORDER BY score DESC, node.id LIMIT $candidates
-  RETURN 'fact_dense' AS list, score, COLLECT { MATCH (node)-[:SUBJECT]->(s) RETURN s.id } + COLLECT { MATCH (node)-[:OBJECT]->(o) RETURN o.id } AS entity_ids, node.id AS id
+  RETURN 'fact_dense' AS list, score, COLLECT { MATCH (node)-[:SUBJECT]->(s) RETURN s.id } + COLLECT { MATCH (node)-[:OBJECT]->(o) RETURN o.id } AS entity_ids, node.weight AS weight, node.id AS id
 UNION ALL
   WITH $lists AS lists, $text AS text WHERE 'chunk_bm25' IN lists AND text <> ''
   CALL db.index.fulltext.queryNodes('chunk_text', text) YIELD node, score
   WHERE node.workspace = $workspace AND EXISTS { (node)-[:FROM_DOCUMENT]->(d:Document) WHERE d.id IN $documents }
   WITH node, score ORDER BY score DESC, node.id LIMIT $candidates
-  RETURN 'chunk_bm25' AS list, score, [] AS entity_ids, node.id AS id
+  RETURN 'chunk_bm25' AS list, score, [] AS entity_ids, 1.0 AS weight, node.id AS id
 UNION ALL
   WITH $lists AS lists, $cjk AS text WHERE 'chunk_cjk' IN lists AND text <> ''
   CALL db.index.fulltext.queryNodes('chunk_cjk', text) YIELD node, score
   WHERE node.workspace = $workspace AND EXISTS { (node)-[:FROM_DOCUMENT]->(d:Document) WHERE d.id IN $documents }
   WITH node, score ORDER BY score DESC, node.id LIMIT $candidates
-  RETURN 'chunk_cjk' AS list, score, [] AS entity_ids, node.id AS id
+  RETURN 'chunk_cjk' AS list, score, [] AS entity_ids, 1.0 AS weight, node.id AS id
 UNION ALL
   WITH $lists AS lists, $terms AS text WHERE 'chunk_exact' IN lists AND text <> ''
   CALL db.index.fulltext.queryNodes('chunk_terms', text) YIELD node, score
   WHERE node.workspace = $workspace AND EXISTS { (node)-[:FROM_DOCUMENT]->(d:Document) WHERE d.id IN $documents }
   WITH node, score ORDER BY score DESC, node.id LIMIT $candidates
-  RETURN 'chunk_exact' AS list, score, [] AS entity_ids, node.id AS id
+  RETURN 'chunk_exact' AS list, score, [] AS entity_ids, 1.0 AS weight, node.id AS id
 UNION ALL
   WITH $lists AS lists, $quoted AS text WHERE 'chunk_quoted' IN lists AND text <> ''
   CALL db.index.fulltext.queryNodes('chunk_text', text) YIELD node, score
   WHERE node.workspace = $workspace AND EXISTS { (node)-[:FROM_DOCUMENT]->(d:Document) WHERE d.id IN $documents }
   WITH node, score ORDER BY score DESC, node.id LIMIT $candidates
-  RETURN 'chunk_quoted' AS list, score, [] AS entity_ids, node.id AS id
+  RETURN 'chunk_quoted' AS list, score, [] AS entity_ids, 1.0 AS weight, node.id AS id
 UNION ALL
   WITH $lists AS lists, $text AS text WHERE 'entity_bm25' IN lists AND text <> ''
   CALL db.index.fulltext.queryNodes('entity_name', text) YIELD node, score
   WHERE node.workspace = $workspace AND ($any_type OR node.type IN $types)
         AND EXISTS { (node)-[:FROM_CHUNK]->(:Chunk)-[:FROM_DOCUMENT]->(d:Document) WHERE d.id IN $documents }
   WITH node, score ORDER BY score DESC, node.id LIMIT $candidates
-  RETURN 'entity_bm25' AS list, score, [] AS entity_ids, node.id AS id
+  RETURN 'entity_bm25' AS list, score, [] AS entity_ids, 1.0 AS weight, node.id AS id
 UNION ALL
   WITH $lists AS lists, $cjk AS text WHERE 'entity_cjk' IN lists AND text <> ''
   CALL db.index.fulltext.queryNodes('entity_cjk', text) YIELD node, score
   WHERE node.workspace = $workspace AND ($any_type OR node.type IN $types)
         AND EXISTS { (node)-[:FROM_CHUNK]->(:Chunk)-[:FROM_DOCUMENT]->(d:Document) WHERE d.id IN $documents }
   WITH node, score ORDER BY score DESC, node.id LIMIT $candidates
-  RETURN 'entity_cjk' AS list, score, [] AS entity_ids, node.id AS id
+  RETURN 'entity_cjk' AS list, score, [] AS entity_ids, 1.0 AS weight, node.id AS id
 UNION ALL
   WITH $lists AS lists WHERE 'entity_named' IN lists
   MATCH (node:__Entity__ {workspace: $workspace}) USING INDEX node:__Entity__(id) WHERE node.id IN $named_ids
         AND ($any_type OR node.type IN $types)
         AND EXISTS { (node)-[:FROM_CHUNK]->(:Chunk)-[:FROM_DOCUMENT]->(d:Document) WHERE d.id IN $documents }
-  RETURN 'entity_named' AS list, 1.0 AS score, [] AS entity_ids, node.id AS id
+  RETURN 'entity_named' AS list, 1.0 AS score, [] AS entity_ids, 1.0 AS weight, node.id AS id
 }
-RETURN list, id, score, entity_ids;
+RETURN list, id, score, entity_ids, weight;
 
 // name: filtered_global_lists(workspace: STRING, generation: INTEGER, documents: LIST<STRING>, vector: LIST<FLOAT>, text: STRING, cjk: STRING, candidates: INTEGER, lists: LIST<STRING>) read
 // The named lists of the global channel from what was written from the documents of a filter alone: findings that cite

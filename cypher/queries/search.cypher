@@ -1,53 +1,53 @@
 // name: local_lists(workspace: STRING, vector: LIST<FLOAT>, text: STRING, cjk: STRING, terms: STRING, quoted: STRING, named_ids: LIST<STRING>, candidates: INTEGER) read
 // All first lists of the local channel in one round trip and one record, since each record costs the driver more
-// than its transfer; a row is one hit of one list. A fact carries its two entities.
+// than its transfer; a row is one hit of one list. A fact carries its two entities and its weight.
 // A vector index knows no workspaces: what belongs to another one is a row without an id, by which the caller sees that
 // places were taken. The full-text queries demand the workspace's scope by themselves; an empty one is not asked.
 CALL () {
   CALL db.index.vector.queryNodes('chunk_embedding', $candidates, $vector) YIELD node, score
-  RETURN 'chunk_dense' AS list, CASE node.workspace WHEN $workspace THEN node.id END AS id, score, [] AS entity_ids
+  RETURN 'chunk_dense' AS list, CASE node.workspace WHEN $workspace THEN node.id END AS id, score, [] AS entity_ids, 1.0 AS weight
 UNION ALL
   CALL db.index.vector.queryNodes('entity_embedding', $candidates, $vector) YIELD node, score
-  RETURN 'entity_dense' AS list, CASE node.workspace WHEN $workspace THEN node.id END AS id, score, [] AS entity_ids
+  RETURN 'entity_dense' AS list, CASE node.workspace WHEN $workspace THEN node.id END AS id, score, [] AS entity_ids, 1.0 AS weight
 UNION ALL
   CALL db.index.vector.queryNodes('fact_embedding', $candidates, $vector) YIELD node, score
   RETURN 'fact_dense' AS list, CASE node.workspace WHEN $workspace THEN node.id END AS id, score,
-         COLLECT { MATCH (node)-[:SUBJECT]->(s) RETURN s.id } + COLLECT { MATCH (node)-[:OBJECT]->(o) RETURN o.id } AS entity_ids
+         COLLECT { MATCH (node)-[:SUBJECT]->(s) RETURN s.id } + COLLECT { MATCH (node)-[:OBJECT]->(o) RETURN o.id } AS entity_ids, node.weight AS weight
 UNION ALL
   WITH $text AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('chunk_text', text, {limit: $candidates}) YIELD node, score
   WHERE node.workspace = $workspace
-  RETURN 'chunk_bm25' AS list, node.id AS id, score, [] AS entity_ids
+  RETURN 'chunk_bm25' AS list, node.id AS id, score, [] AS entity_ids, 1.0 AS weight
 UNION ALL
   WITH $cjk AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('chunk_cjk', text, {limit: $candidates}) YIELD node, score
   WHERE node.workspace = $workspace
-  RETURN 'chunk_cjk' AS list, node.id AS id, score, [] AS entity_ids
+  RETURN 'chunk_cjk' AS list, node.id AS id, score, [] AS entity_ids, 1.0 AS weight
 UNION ALL
   WITH $terms AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('chunk_terms', text, {limit: $candidates}) YIELD node, score
   WHERE node.workspace = $workspace
-  RETURN 'chunk_exact' AS list, node.id AS id, score, [] AS entity_ids
+  RETURN 'chunk_exact' AS list, node.id AS id, score, [] AS entity_ids, 1.0 AS weight
 UNION ALL
   WITH $quoted AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('chunk_text', text, {limit: $candidates}) YIELD node, score
   WHERE node.workspace = $workspace
-  RETURN 'chunk_quoted' AS list, node.id AS id, score, [] AS entity_ids
+  RETURN 'chunk_quoted' AS list, node.id AS id, score, [] AS entity_ids, 1.0 AS weight
 UNION ALL
   WITH $text AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('entity_name', text, {limit: $candidates}) YIELD node, score
   WHERE node.workspace = $workspace
-  RETURN 'entity_bm25' AS list, node.id AS id, score, [] AS entity_ids
+  RETURN 'entity_bm25' AS list, node.id AS id, score, [] AS entity_ids, 1.0 AS weight
 UNION ALL
   WITH $cjk AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('entity_cjk', text, {limit: $candidates}) YIELD node, score
   WHERE node.workspace = $workspace
-  RETURN 'entity_cjk' AS list, node.id AS id, score, [] AS entity_ids
+  RETURN 'entity_cjk' AS list, node.id AS id, score, [] AS entity_ids, 1.0 AS weight
 UNION ALL
   MATCH (node:__Entity__ {workspace: $workspace}) USING INDEX node:__Entity__(id) WHERE node.id IN $named_ids
-  RETURN 'entity_named' AS list, node.id AS id, 1.0 AS score, [] AS entity_ids
+  RETURN 'entity_named' AS list, node.id AS id, 1.0 AS score, [] AS entity_ids, 1.0 AS weight
 }
-RETURN collect({list: list, id: id, score: score, entity_ids: entity_ids}) AS rows;
+RETURN collect({list: list, id: id, score: score, entity_ids: entity_ids, weight: weight}) AS rows;
 
 // name: local_text_lists(workspace: STRING, text: STRING, cjk: STRING, terms: STRING, quoted: STRING, named_ids: LIST<STRING>, candidates: INTEGER) read
 // The lists of the local channel that need no vector of the question.
@@ -55,37 +55,37 @@ CALL () {
   WITH $text AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('chunk_text', text, {limit: $candidates}) YIELD node, score
   WHERE node.workspace = $workspace
-  RETURN 'chunk_bm25' AS list, node.id AS id, score, [] AS entity_ids
+  RETURN 'chunk_bm25' AS list, node.id AS id, score, [] AS entity_ids, 1.0 AS weight
 UNION ALL
   WITH $cjk AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('chunk_cjk', text, {limit: $candidates}) YIELD node, score
   WHERE node.workspace = $workspace
-  RETURN 'chunk_cjk' AS list, node.id AS id, score, [] AS entity_ids
+  RETURN 'chunk_cjk' AS list, node.id AS id, score, [] AS entity_ids, 1.0 AS weight
 UNION ALL
   WITH $terms AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('chunk_terms', text, {limit: $candidates}) YIELD node, score
   WHERE node.workspace = $workspace
-  RETURN 'chunk_exact' AS list, node.id AS id, score, [] AS entity_ids
+  RETURN 'chunk_exact' AS list, node.id AS id, score, [] AS entity_ids, 1.0 AS weight
 UNION ALL
   WITH $quoted AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('chunk_text', text, {limit: $candidates}) YIELD node, score
   WHERE node.workspace = $workspace
-  RETURN 'chunk_quoted' AS list, node.id AS id, score, [] AS entity_ids
+  RETURN 'chunk_quoted' AS list, node.id AS id, score, [] AS entity_ids, 1.0 AS weight
 UNION ALL
   WITH $text AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('entity_name', text, {limit: $candidates}) YIELD node, score
   WHERE node.workspace = $workspace
-  RETURN 'entity_bm25' AS list, node.id AS id, score, [] AS entity_ids
+  RETURN 'entity_bm25' AS list, node.id AS id, score, [] AS entity_ids, 1.0 AS weight
 UNION ALL
   WITH $cjk AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('entity_cjk', text, {limit: $candidates}) YIELD node, score
   WHERE node.workspace = $workspace
-  RETURN 'entity_cjk' AS list, node.id AS id, score, [] AS entity_ids
+  RETURN 'entity_cjk' AS list, node.id AS id, score, [] AS entity_ids, 1.0 AS weight
 UNION ALL
   MATCH (node:__Entity__ {workspace: $workspace}) USING INDEX node:__Entity__(id) WHERE node.id IN $named_ids
-  RETURN 'entity_named' AS list, node.id AS id, 1.0 AS score, [] AS entity_ids
+  RETURN 'entity_named' AS list, node.id AS id, 1.0 AS score, [] AS entity_ids, 1.0 AS weight
 }
-RETURN list, id, score, entity_ids;
+RETURN list, id, score, entity_ids, weight;
 
 // name: exact_local_lists(workspace: STRING, vector: LIST<FLOAT>, candidates: INTEGER, lists: LIST<STRING>) read
 // The vector lists of the local channel by comparing with every vector of the workspace: slow on a large one, and right
@@ -94,20 +94,20 @@ CALL () {
   WITH $lists AS lists WHERE 'chunk_dense' IN lists
   MATCH (n:Chunk {workspace: $workspace}) WHERE n.embedding IS NOT NULL
   WITH n, vector.similarity.cosine(n.embedding, $vector) AS score ORDER BY score DESC, n.id LIMIT $candidates
-  RETURN 'chunk_dense' AS list, n.id AS id, score, [] AS entity_ids
+  RETURN 'chunk_dense' AS list, n.id AS id, score, [] AS entity_ids, 1.0 AS weight
 UNION ALL
   WITH $lists AS lists WHERE 'entity_dense' IN lists
   MATCH (n:__Entity__ {workspace: $workspace}) WHERE n.embedding IS NOT NULL
   WITH n, vector.similarity.cosine(n.embedding, $vector) AS score ORDER BY score DESC, n.id LIMIT $candidates
-  RETURN 'entity_dense' AS list, n.id AS id, score, [] AS entity_ids
+  RETURN 'entity_dense' AS list, n.id AS id, score, [] AS entity_ids, 1.0 AS weight
 UNION ALL
   WITH $lists AS lists WHERE 'fact_dense' IN lists
   MATCH (n:Fact {workspace: $workspace}) WHERE n.embedding IS NOT NULL
   WITH n, vector.similarity.cosine(n.embedding, $vector) AS score ORDER BY score DESC, n.id LIMIT $candidates
   RETURN 'fact_dense' AS list, n.id AS id, score,
-         COLLECT { MATCH (n)-[:SUBJECT]->(s) RETURN s.id } + COLLECT { MATCH (n)-[:OBJECT]->(o) RETURN o.id } AS entity_ids
+         COLLECT { MATCH (n)-[:SUBJECT]->(s) RETURN s.id } + COLLECT { MATCH (n)-[:OBJECT]->(o) RETURN o.id } AS entity_ids, n.weight AS weight
 }
-RETURN list, id, score, entity_ids;
+RETURN list, id, score, entity_ids, weight;
 
 // name: neighbourhood(workspace: STRING, seed_ids: LIST<STRING>, chunk_ids: LIST<STRING>, near: INTEGER, fanout: INTEGER, breadth: INTEGER, hub: INTEGER) read
 // The bounded surroundings of a question: its seed entities and those of the first `near` of its chunks, one hop over

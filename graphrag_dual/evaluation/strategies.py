@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
 from graphrag_dual.evaluation.dataset import Dataset
 from graphrag_dual.evaluation.recording import Heading, QuestionLists, Recording
@@ -10,6 +11,7 @@ from graphrag_dual.model import Candidate, Channel, SearchHit, SourceType
 from graphrag_dual.search import LANES, DualSearcher, Fused, RankedList, plan, reciprocal_rank_fusion
 from graphrag_dual.search.candidates import by_score
 from graphrag_dual.search.lists import ScoredIds
+from graphrag_dual.search.weights import weights_for
 
 __all__ = [
     "CHANNELS",
@@ -113,7 +115,8 @@ async def replay_search(
         strategy=heading.strategy,
         lanes=LANES,
     )
-    chosen = plan(question, strategy=heading.strategy, lists=list_weights)
+    voting = weights_for(heading.extractor)
+    chosen = plan(question, strategy=heading.strategy, lists=replace(voting, weights=list_weights or voting.weights))
     return (await searcher.search(question, limit=_MOST, weights=weights, plan=chosen)).hits
 
 

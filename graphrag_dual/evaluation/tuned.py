@@ -15,7 +15,7 @@ from graphrag_dual.evaluation.judging import Judge
 from graphrag_dual.evaluation.metrics import normalised_gain
 from graphrag_dual.evaluation.recording import Recording
 from graphrag_dual.evaluation.strategies import Order, chunks_of, replay_search
-from graphrag_dual.search.weights import LIST_WEIGHTS
+from graphrag_dual.search.weights import weights_for
 from graphrag_dual.search.weights_file import TunedWeights
 
 __all__ = ["tune", "tune_weights", "tuned_orders"]
@@ -68,7 +68,7 @@ def tune_weights(dataset: Dataset, recording: Recording, *, strict: bool = False
     even, odd = ([one for one in asked if one.half == half] for half in ("even", "odd"))
     if not even:
         raise InputError(f"{dataset.name} has no even question to tune on", hint="add questions")
-    start = dict(LIST_WEIGHTS)
+    start = dict(weights_for(recording.heading.extractor).weights)
     weights = tune(start, lambda one: _mean_gain(even, recording, judge, one), _GRID)
     heading = recording.heading
     return TunedWeights(

@@ -13,7 +13,7 @@ from graphrag_dual.exact_terms import exact_terms
 from graphrag_dual.model import Channel, Intent, Plan
 from graphrag_dual.search.cues import cues
 from graphrag_dual.search.kinds import kind_probabilities_of
-from graphrag_dual.search.weights import LEARNED_K, LIST_WEIGHTS
+from graphrag_dual.search.weights import STATED, ListWeights
 
 __all__ = ["STRATEGIES", "plan"]
 
@@ -87,7 +87,7 @@ _RULES: Mapping[str, re.Pattern[str]] = {
 _LETTER, _DIGIT = re.compile("[a-z]"), re.compile("[0-9]")
 
 
-def plan(question: str, *, strategy: str = "adaptive", lists: Mapping[str, float] | None = None) -> Plan:
+def plan(question: str, *, strategy: str = "adaptive", lists: ListWeights = STATED) -> Plan:
     """Decide what a question asks for and what each channel's vote weighs.
 
     | intent | found in the question | local | global |
@@ -98,7 +98,7 @@ def plan(question: str, *, strategy: str = "adaptive", lists: Mapping[str, float
     | ``neutral`` | neither | 1.0 | 1.0 |
 
     ``strategy`` ``adaptive`` uses this table; ``rrf`` and ``learned`` record the intent but give both channels 1.0, and
-    ``learned`` weighs each of their lists by ``lists``, without it as measured (``search/weights.py``).  Of questions
+    ``learned`` weighs each of their lists by ``lists`` (``search/weights.py``).  Of questions
     longer than 2,000 characters the first 1,500 and the last 500 are read.  ``matched`` lists what was found.
     ``probabilities`` comes from a trained model beside the rules (``search/kinds.py``).
 
@@ -114,8 +114,7 @@ def plan(question: str, *, strategy: str = "adaptive", lists: Mapping[str, float
     intent: Intent = ("mixed" if exact else "global") if whole else ("local" if exact else "neutral")
     local, global_ = _WEIGHTS[intent] if strategy == "adaptive" else (1.0, 1.0)
     weights: dict[Channel, float] = {"local": local, "global": global_}
-    by_list = {} if strategy != "learned" else lists or LIST_WEIGHTS
-    k = LEARNED_K if by_list else None
+    learned = strategy == "learned"
     return Plan(
         question=question,
         intent=intent,
@@ -123,8 +122,8 @@ def plan(question: str, *, strategy: str = "adaptive", lists: Mapping[str, float
         strategy=strategy,
         matched=whole + exact,
         probabilities=kind_probabilities_of(cues(lowered)),
-        lists=by_list,
-        k=k,
+        lists=lists.weights if learned else {},
+        k=lists.k if learned else None,
     )
 
 

@@ -23,7 +23,7 @@ from graphrag_dual.search.candidates import (
     undisturbed,
 )
 from graphrag_dual.search.filters import Admitted
-from graphrag_dual.search.graph_list import Neighbourhood, chunk_weights, personalised_pagerank, seed_weights
+from graphrag_dual.search.graph_list import Neighbourhood, SeedFact, chunk_weights, personalised_pagerank, seed_weights
 from graphrag_dual.search.lists import ENTITIES, LocalLists, ScoredIds
 from graphrag_dual.search.names import named
 from graphrag_dual.search.question import QuestionEncoder
@@ -37,8 +37,7 @@ _LISTS = (
     *("entity_dense", "entity_bm25", "entity_cjk", "entity_named", "fact_dense"),
 )
 
-# Few and precise seeds beat many: measured on multi-hop questions, five facts rank better than eight or fifteen.
-_FACTS = 5
+_ENTITY_SEEDS = 5
 _CHUNKS, _NEAR = 50, 5  # chunks near to the question that take part, and those whose entities are followed
 _FANOUT = 30
 _BREADTH = 100
@@ -200,12 +199,12 @@ class LocalChannel:
         return await undisturbed(ask, exact, candidates=candidates)
 
     async def _graph_scores(self, lists: Mapping[str, Sequence[Row]]) -> _GraphScores:
-        facts = [(_cosine(row["score"]), row["entity_ids"]) for row in lists["fact_dense"][:_FACTS]]
+        facts = [SeedFact(row["score"], row["entity_ids"], row["weight"]) for row in lists["fact_dense"]]
         if not facts:  # then the entities nearest to the question are the seeds, all alike
             nearest = lists["entity_dense"] or lists["entity_named"] or lists["entity_bm25"]
-            facts = [(1.0, [row["id"]]) for row in nearest[:_FACTS]]
-        dense = {row["id"]: _cosine(row["score"]) for row in lists["chunk_dense"][:_CHUNKS]}
-        seed_ids = sorted({entity_id for _, entity_ids in facts for entity_id in entity_ids})
+            facts = [SeedFact(1.0, [row["id"]]) for row in nearest[:_ENTITY_SEEDS]]
+        dense = {row["id"]: row["score"] for row in lists["chunk_dense"][:_CHUNKS]}
+        seed_ids = sorted(seed_weights(facts, {}))
         if not (seed_ids or dense):
             return _GraphScores({}, {})
         rows = await self._read(
@@ -233,11 +232,6 @@ class LocalChannel:
 class _GraphScores:
     chunks: Mapping[str, float]
     entities: Mapping[str, float]
-
-
-def _cosine(score: float) -> float:
-    """The cosine behind an index's score, which is (1 + cosine) / 2."""
-    return 2 * score - 1
 
 
 def _scored(rows: Sequence[Row]) -> ScoredIds:

@@ -1,25 +1,58 @@
 """What each ranked list's vote weighs in the strategy ``learned``, the default.
 
 All lists of both channels are fused at once, by rank only, with a small constant: the first places of each list count, and
-the deep lists (the graph's, the walk from reports to chunks) add what the others lack.  The weights were chosen on the even
-questions of one set and confirmed on its odd ones and on other sets (DECISIONS.md).
+the deep lists (the graph's, the walk from reports to chunks) add what the others lack.  How far the graph and what is built on
+it can be trusted depends on who extracted the facts: a language model states them, rules mostly guess them from names that
+stand together.  The weights were chosen on even questions and confirmed on odd ones and on other sets (DECISIONS.md).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
-__all__ = ["LEARNED_K", "LIST_WEIGHTS"]
+__all__ = ["GUESSED", "STATED", "ListWeights", "weights_for"]
 
-LEARNED_K = 5
+_GUESSING = ("spacy", "jieba")
 
-LIST_WEIGHTS: Mapping[str, float] = {
-    "local/dense": 0.5,
-    "local/bm25": 0.5,
-    "local/exact": 0.5,
-    "local/graph": 2.0,
-    "local/local_entity": 0.8,
-    "global/walk": 0.75,
-    "global/global_community": 1.0,
-}
-"""Weight of each list, by ``channel/list``, or by ``channel/source type`` where all of it is one list."""
+
+@dataclass(frozen=True, slots=True)
+class ListWeights:
+    """Weights by ``channel/list``, or by ``channel/source type`` where all of it is one list, and the fusion's constant."""
+
+    weights: Mapping[str, float]
+    k: int
+
+
+STATED = ListWeights(
+    {
+        "local/dense": 0.5,
+        "local/bm25": 0.5,
+        "local/exact": 0.5,
+        "local/graph": 2.0,
+        "local/local_entity": 0.8,
+        "global/walk": 1.0,
+        "global/global_community": 1.0,
+    },
+    k=5,
+)
+"""For facts that a language model, or a person, stated."""
+
+GUESSED = ListWeights(
+    {
+        "local/dense": 1.0,
+        "local/bm25": 1.0,
+        "local/exact": 0.5,
+        "local/graph": 1.0,
+        "local/local_entity": 0.5,
+        "global/walk": 0.15,
+        "global/global_community": 0.8,
+    },
+    k=10,
+)
+"""For facts that rules took from grammar and from names in one sentence."""
+
+
+def weights_for(extractor: str) -> ListWeights:
+    """The weights that go with the facts of ``extractor`` (its name, such as ``spacy:en_core_web_sm:1``)."""
+    return GUESSED if extractor.partition(":")[0] in _GUESSING else STATED

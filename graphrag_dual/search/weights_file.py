@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from graphrag_dual.errors import InputError, SchemaMismatch
-from graphrag_dual.search.weights import LIST_WEIGHTS
+from graphrag_dual.search.weights import STATED
 
 __all__ = ["TunedWeights", "load_weights", "save_weights"]
 
@@ -44,8 +44,8 @@ class TunedWeights(BaseModel):
     @field_validator("weights")
     @classmethod
     def _known_and_usable(cls, value: dict[str, float]) -> dict[str, float]:
-        if value.keys() != LIST_WEIGHTS.keys():
-            raise ValueError(f"must name {', '.join(LIST_WEIGHTS)}")
+        if value.keys() != STATED.weights.keys():
+            raise ValueError(f"must name {', '.join(STATED.weights)}")
         if not all(0 <= weight <= 1000 for weight in value.values()):
             raise ValueError("must be 0 to 1000")
         return value

@@ -21,7 +21,7 @@ from graphrag_dual.evaluation.strategies import (
     replay_search,
 )
 from graphrag_dual.search.lists import FindingHit, GlobalLists, LocalLists
-from graphrag_dual.search.weights import LEARNED_K, LIST_WEIGHTS
+from graphrag_dual.search.weights import STATED
 
 
 def lists_of(question: str = "q") -> QuestionLists:
@@ -92,7 +92,7 @@ def test_the_default_is_the_engines_fusion_of_all_lists_at_once() -> None:
             found = {f"local/{name}": [one for one, _ in ids] for name, ids in lists.local.chunks.items()}
             found["global/walk"] = walked
             score = sum(
-                LIST_WEIGHTS[name] / (LEARNED_K + ids.index(hit.doc_id) + 1)
+                STATED.weights[name] / (STATED.k + ids.index(hit.doc_id) + 1)
                 for name, ids in found.items()
                 if hit.doc_id in ids
             )
@@ -101,10 +101,10 @@ def test_the_default_is_the_engines_fusion_of_all_lists_at_once() -> None:
 
 def test_other_weights_take_the_place_of_the_engines() -> None:
     lists = lists_of()
-    only = {**dict.fromkeys(LIST_WEIGHTS, 0.0), "local/dense": 2.0}
+    only = {**dict.fromkeys(STATED.weights, 0.0), "local/dense": 2.0}
     chunks = asyncio.run(replay_search("What is it?", lists, heading_of("x"), list_weights=only))
     assert [hit.doc_id for hit in chunks] == [one for one, _ in lists.local.chunks["dense"]]
-    assert chunks[0].rrf_score == pytest.approx(2 / (LEARNED_K + 1), abs=1e-6)
+    assert chunks[0].rrf_score == pytest.approx(2 / (STATED.k + 1), abs=1e-6)
 
     alone = asyncio.run(
         replay_search("What is it?", lists, heading_of("x", strategy="adaptive"), weights={"local": 0.0})

@@ -14,7 +14,7 @@ from graphrag_dual import Settings
 from graphrag_dual.cli.app import run
 from graphrag_dual.errors import InputError, SchemaMismatch
 from graphrag_dual.evaluation import Dataset, read_dataset, tune, tune_weights, write_recording
-from graphrag_dual.search.weights import LIST_WEIGHTS
+from graphrag_dual.search.weights import STATED
 from graphrag_dual.search.weights_file import load_weights, save_weights
 
 GRID = {"a": (0.0, 0.5, 1.0, 2.0), "b": (0.0, 1.0, 3.0)}
@@ -66,7 +66,7 @@ def test_a_weights_file_comes_back_as_it_was(dataset: Dataset, tmp_path: Path) -
     save_weights(tuned, tmp_path / "weights.json")
 
     assert load_weights(tmp_path / "weights.json") == tuned
-    assert tuned.weights.keys() == LIST_WEIGHTS.keys()
+    assert tuned.weights.keys() == STATED.weights.keys()
 
 
 def test_weights_of_another_index_are_refused(dataset: Dataset) -> None:
@@ -85,7 +85,7 @@ def test_weights_of_another_index_are_refused(dataset: Dataset) -> None:
     [
         ({"format": "another"}, "format"),
         ({"weights": {"local/graph": 1.0}}, "weights: must name"),
-        ({"weights": {**LIST_WEIGHTS, "local/graph": -1.0}}, "must be 0 to 1000"),
+        ({"weights": {**STATED.weights, "local/graph": -1.0}}, "must be 0 to 1000"),
         ({"surplus": 1}, "surplus"),
     ],
 )

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrag_dual.search.graph_list import Neighbourhood, chunk_weights, personalised_pagerank, seed_weights
+from graphrag_dual.search.graph_list import Neighbourhood, SeedFact, chunk_weights, personalised_pagerank, seed_weights
 
 ENTITIES = [f"e{number}" for number in range(6)]
 CHUNKS = [f"c{number}" for number in range(5)]
@@ -96,9 +98,23 @@ def test_a_near_chunk_is_a_seed_by_itself() -> None:
 
 
 def test_the_nearest_chunk_gets_a_small_share_of_the_restarts_and_a_distant_one_next_to_nothing() -> None:
-    assert chunk_weights({"a": 0.8, "b": 0.4, "c": -0.2}) == pytest.approx({"a": 0.08, "b": 0.08 / 256, "c": 0.0})
-    assert chunk_weights({"a": -0.5}) == {"a": 0.0}
+    weights = chunk_weights({"a": 0.8, "b": 0.6, "c": 0.4})  # one standard deviation is 0.1633
+    spread = math.sqrt(2 / 75)
+    assert weights == pytest.approx(
+        {"a": 0.08, "b": 0.08 * math.exp(-0.3 / spread), "c": 0.08 * math.exp(-0.6 / spread)}
+    )
+    assert chunk_weights({"a": 0.3, "b": 0.3}) == {"a": 0.08, "b": 0.08}
     assert chunk_weights({}) == {}
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=9, unique=True), st.sampled_from([0.01, 0.5, 3.0]))
+def test_the_scale_of_an_embedding_model_does_not_matter(scores: list[float], scale: float) -> None:
+    ids = [f"c{number}" for number in range(len(scores))]
+    if np.std(scores) < 1e-3:
+        return
+    weights = chunk_weights(dict(zip(ids, scores, strict=True)))
+    moved = chunk_weights({one: 0.7 + scale * score for one, score in zip(ids, scores, strict=True)})
+    assert moved == pytest.approx(weights, rel=1e-6)
 
 
 def test_a_seed_without_a_neighbour_keeps_its_share_and_takes_nothing_from_others() -> None:
@@ -120,7 +136,7 @@ def test_parallel_edges_count_once_at_their_greater_weight_and_loops_not_at_all(
 
 
 def test_of_two_seeds_the_rarer_one_weighs_more() -> None:
-    weights = seed_weights([(0.8, ["rare", "common"])], {"rare": 1, "common": 40})
+    weights = seed_weights([SeedFact(0.8, ["rare", "common"])], {"rare": 1, "common": 40})
     assert weights == pytest.approx({"rare": 40 / 41, "common": 1 / 41})
     around = Neighbourhood([], [("rare", "r"), ("common", "c")], {})
     scores = personalised_pagerank(around, weights, {})
@@ -128,9 +144,23 @@ def test_of_two_seeds_the_rarer_one_weighs_more() -> None:
 
 
 def test_a_seed_weighs_the_mean_of_its_facts_and_far_facts_hardly_count() -> None:
-    facts = [(0.8, ["a", "b"]), (0.4, ["a"]), (0.4, ["c", "c"])]
-    near, far = 1.0, 0.5**8
+    facts = [SeedFact(0.8, ["a", "b"]), SeedFact(0.4, ["a"]), SeedFact(0.4, ["c", "c"])]
+    near, far = 1.0, math.exp(-1.5 * 0.4 / (0.4 * math.sqrt(2) / 3))
     a, b, c = (near + far) / 2 / 2, near, far
     total = a + b + c
     assert seed_weights(facts, {"a": 2, "c": 0}) == pytest.approx({"a": a / total, "b": b / total, "c": c / total})
-    assert seed_weights([(-0.1, ["a"])], {}) == {}
+    assert seed_weights([], {}) == {}
+
+
+def test_only_the_five_nearest_facts_are_seeds() -> None:
+    facts = [SeedFact(1 - number / 10, [f"e{number}"]) for number in range(8)]
+    assert set(seed_weights(facts, {})) == {"e0", "e1", "e2", "e3", "e4"}
+
+
+def test_guessed_facts_leave_more_of_the_restarts_to_the_chunks() -> None:
+    guessed = seed_weights([SeedFact(0.5, ["a"], 0.3), SeedFact(0.5, ["b"], 0.3)], {})
+    assert guessed == pytest.approx({"a": 0.045, "b": 0.045})  # in sum 0.3 squared, beside 0.08 for the nearest chunk
+    mixed = seed_weights([SeedFact(0.5, ["a"], 0.3), SeedFact(0.5, ["b"], 4.0)], {})
+    assert mixed["b"] / mixed["a"] == pytest.approx(1 / 0.09)
+    assert sum(mixed.values()) == pytest.approx((1 + 0.09) / 2)
+    assert seed_weights([SeedFact(0.5, ["a"], 0.0)], {}) == {}
