@@ -14,7 +14,7 @@ import hashlib
 import itertools
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -39,7 +39,7 @@ from graphrag_dual.indexing import (
 from graphrag_dual.loading import SourceProblem, iter_documents
 from graphrag_dual.model import Answer, Channel, Document, Reading, SearchResult, SourceType
 from graphrag_dual.models import open_chat, open_embedder
-from graphrag_dual.ports import ChatModel, Embedder, Extractor, Observer, ReportWriter
+from graphrag_dual.ports import ChatModel, Embedder, Extractor, Observer, ReportWriter, Reranker
 from graphrag_dual.reports import open_report_writer
 from graphrag_dual.resolution.rebuilding import rebuild_stale
 from graphrag_dual.search import LANES, Answerer, DualSearcher, QuestionEncoder, check_call, plan
@@ -56,6 +56,7 @@ from graphrag_dual.store import (
     read_index_state,
 )
 from graphrag_dual.store.communities import LiveCommunity, live_communities
+from graphrag_dual.store.database import recorded_queries
 from graphrag_dual.store.documents import delete_documents, find_documents, resolve_uris
 from graphrag_dual.store.embeddings import embed_pending
 from graphrag_dual.store.runs import RunRecord, lease, run_record
@@ -89,6 +90,7 @@ class Engine:
         *,
         extractor: Extractor | None = None,
         report_writer: ReportWriter | None = None,
+        reranker: Reranker | None = None,
     ) -> None:
         self.settings = settings
         self.workspace = settings.workspace
@@ -111,6 +113,8 @@ class Engine:
             channel_timeout_s=settings.channel_timeout_s,
             strategy=settings.strategy,
             lanes=LANES,
+            drop_duplicates=True,
+            reranker=reranker,
         )
 
     @classmethod
@@ -123,6 +127,7 @@ class Engine:
         chat: ChatModel | None = None,
         extractor: Extractor | None = None,
         report_writer: ReportWriter | None = None,
+        reranker: Reranker | None = None,
     ) -> Self:
         """Connect to the database, then open the models that are not given.
 
@@ -139,7 +144,15 @@ class Engine:
             await database.aclose()
             raise
         return cls(
-            settings, connection, database, embedder, chat, observer, extractor=extractor, report_writer=report_writer
+            settings,
+            connection,
+            database,
+            embedder,
+            chat,
+            observer,
+            extractor=extractor,
+            report_writer=report_writer,
+            reranker=reranker,
         )
 
     async def aclose(self) -> None:
@@ -229,20 +242,39 @@ class Engine:
         limit: int = 10,
         weights: Mapping[Channel, float] | None = None,
         source_types: Sequence[SourceType] | None = None,
+        max_per_document: int | None = None,
     ) -> SearchResult:
         """Fused hits of both channels, best first; ``source_types`` keeps only these kinds.
+
+        A chunk that repeats a better ranked one is left out and listed there (``metadata["duplicates"]``);
+        ``max_per_document`` bounds the chunks of one document.  Where hits are left out, the next ones move up.
+        ``result.explain()`` says how the order came about.
 
         Raises:
             InputError: the question is blank.
             SchemaMismatch: the index was built with another embedding model.
         """
+        with recorded_queries() as queries:
+            result = await self._search(question, limit, weights, source_types, max_per_document)
+        return replace(result, queries=tuple(queries))
+
+    async def _search(
+        self,
+        question: str,
+        limit: int,
+        weights: Mapping[Channel, float] | None,
+        source_types: Sequence[SourceType] | None,
+        max_per_document: int | None,
+    ) -> SearchResult:
         check_call(question, limit)
         state = await read_index_state(self._database, self.workspace)
         if state is None:
             empty = plan(question, strategy=self.settings.strategy)
             return SearchResult(empty, (), (f"nothing is indexed in workspace {self.workspace} yet",))
         check_embedder(state, self._embedder, self.workspace)
-        result = await self._searcher.search(question, limit=limit, weights=weights, source_types=source_types)
+        result = await self._searcher.search(
+            question, limit=limit, weights=weights, source_types=source_types, max_per_document=max_per_document
+        )
         if problem := self._questions.problem(question):
             result = result.with_notice(f"searched by words only, the question has no vector: {problem}")
         if state.generation == 0:

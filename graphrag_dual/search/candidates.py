@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from graphrag_dual.ids import workspace_scope
 from graphrag_dual.model import Candidate
 from graphrag_dual.search.fusion import Fused
+from graphrag_dual.search.lists import ScoredIds
 from graphrag_dual.search.lucene import STOP_WORDS, fulltext_query
 from graphrag_dual.store.database import Database, Row
 
-__all__ = ["by_score", "chunk_candidates", "metadata_of", "scoped_query", "undisturbed"]
+__all__ = ["by_score", "chunk_candidates", "metadata_of", "scoped_query", "undisturbed", "with_scores"]
 
 # A vector index is asked for this many times the candidates before the workspace is gone through vector by vector.
 _WIDER = 8
@@ -61,6 +63,21 @@ def _crowded(rows: Sequence[Row], candidates: int) -> set[str]:
 def by_score(candidates: Iterable[Candidate]) -> list[Candidate]:
     """A channel's order of candidates of all kinds: by score, equals by id."""
     return sorted(candidates, key=lambda candidate: (-candidate.raw_score, candidate.doc_id))
+
+
+def with_scores(candidates: Iterable[Candidate], *lists: Mapping[str, ScoredIds]) -> list[Candidate]:
+    """Candidates with the raw score of each list that ranks them, ``metadata["scores"]``, beside their ranks."""
+    scores: dict[tuple[str, str], float] = {}
+    for name, scored in (item for one in lists for item in one.items()):
+        for item_id, score in scored:
+            scores.setdefault((name, item_id), score)
+    return [replace(one, metadata={**one.metadata, "scores": _scores(one, scores)}) for one in candidates]
+
+
+def _scores(candidate: Candidate, scores: Mapping[tuple[str, str], float]) -> dict[str, float]:
+    ranks = candidate.metadata["lists"]
+    names = ranks if isinstance(ranks, Mapping) else ()
+    return {name: scores[name, candidate.doc_id] for name in names if (name, candidate.doc_id) in scores}
 
 
 async def chunk_candidates(database: Database, workspace: str, ranked: Sequence[Fused]) -> list[Candidate]:

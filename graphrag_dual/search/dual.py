@@ -1,14 +1,13 @@
 """The fusion engine, usable alone: asks two channels at once and fuses what comes back.
 
-    question -> plan -> [local | global] -> ranked lists -> fuse -> hits
+    question -> plan -> [local | global] -> ranked lists -> fuse -> rerank -> arrange -> hits
 
-A channel that fails or is late costs its hits, not the search; the result says so in ``notices``.
+A channel that fails or is late costs its hits, not the search, and so does a reranker; the result says so in ``notices``.
 """
 
 from __future__ import annotations
 
 import logging
-import re
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -16,11 +15,15 @@ from dataclasses import dataclass, replace
 
 import anyio
 
-from graphrag_dual.errors import GraphRagDualError, InputError
+from graphrag_dual.errors import GraphRagDualError, InputError, one_line
+from graphrag_dual.explanation import ChannelUsed
 from graphrag_dual.model import Candidate, Channel, Plan, SearchHit, SearchResult, SourceType
-from graphrag_dual.ports import GlobalRetriever, LocalRetriever
+from graphrag_dual.ports import GlobalRetriever, LocalRetriever, Reranker
+from graphrag_dual.search.arranging import arrange
+from graphrag_dual.search.explaining import trace_of
 from graphrag_dual.search.fusion import Fused, RankedList, reciprocal_rank_fusion
 from graphrag_dual.search.intent import plan as plan_of
+from graphrag_dual.search.reranking import reranked
 from graphrag_dual.search.votes import ranked_lists
 
 __all__ = ["DualSearcher", "check_call"]
@@ -29,7 +32,6 @@ _log = logging.getLogger(__name__)
 
 _CHANNELS: tuple[Channel, ...] = ("local", "global")
 _MOST = 1000
-_USERINFO = re.compile(r"://[^/\s@]*@")
 _Ask = Callable[[str, int], Awaitable[Sequence[Candidate]]]
 
 
@@ -41,6 +43,9 @@ class _Outcome:
     seconds: float = 0.0
     problem: str = ""
     error: Exception | None = None
+
+    def used(self, channel: Channel, weight: float) -> ChannelUsed:
+        return ChannelUsed(channel, weight, len(self.candidates), self.seconds * 1000, self.problem)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +76,9 @@ class DualSearcher:
         channel_timeout_s: float = 10.0,
         strategy: str = "adaptive",
         lanes: Mapping[tuple[Channel, SourceType], float] | None = None,
+        drop_duplicates: bool = False,
+        reranker: Reranker | None = None,
+        rerank_first: int = 30,
     ) -> None:
         """Take two retrievers.
 
@@ -81,11 +89,14 @@ class DualSearcher:
         its own instead, so that a chunk does not lose rank to entities or reports above it, with which it does not compete;
         the values are factors on the channel's weight, and what is in no lane is left out.
 
+        With ``drop_duplicates`` a chunk that repeats a better ranked one is passed over.  ``reranker`` orders the first
+        ``rerank_first`` fused hits; it has ``channel_timeout_s`` for that.
+
         Raises:
-            ValueError: ``k`` is negative, or ``candidates`` or ``channel_timeout_s`` is not positive.
+            ValueError: ``k`` is negative, or ``candidates``, ``channel_timeout_s`` or ``rerank_first`` is not positive.
         """
-        if k < 0 or candidates < 1 or not channel_timeout_s > 0:
-            raise ValueError("k must be at least 0, candidates at least 1 and channel_timeout_s above 0")
+        if k < 0 or min(candidates, rerank_first) < 1 or not channel_timeout_s > 0:
+            raise ValueError("k must be at least 0, candidates and rerank_first at least 1, channel_timeout_s above 0")
         self._ask: Mapping[Channel, _Ask] = {
             "local": local.search_entities_and_chunks,
             "global": global_.search_community_reports,
@@ -95,6 +106,9 @@ class DualSearcher:
         self._timeout_s = channel_timeout_s
         self._strategy = strategy
         self._lanes = lanes
+        self._drop_duplicates = drop_duplicates
+        self._reranker = reranker
+        self._rerank_first = rerank_first
 
     async def search(
         self,
@@ -104,37 +118,61 @@ class DualSearcher:
         weights: Mapping[Channel, float] | None = None,
         plan: Plan | None = None,
         source_types: Sequence[SourceType] | None = None,
+        max_per_document: int | None = None,
     ) -> SearchResult:
         """Find up to ``limit`` hits, best first; of these ``source_types`` only, where they are given.
 
         ``plan`` takes the place of the one derived from the question, and ``weights`` that of the plan's weights,
-        channel by channel.  A channel of weight 0 is not asked.  Cancelling the call cancels both channels.
+        channel by channel.  A channel of weight 0 is not asked.  ``max_per_document`` bounds the chunks of one document.
+        Cancelling the call cancels both channels.
 
         Raises:
             InputError: the question is blank.
             GraphRagDualError: no channel answered; the class is that of the local channel's error where it is ours.
-            ValueError: ``limit`` is not 1 to 1000 or the weights are unfit.
+            ValueError: ``limit`` is not 1 to 1000, ``max_per_document`` is below 1, or the weights are unfit.
         """
         check_call(question, limit)
+        if max_per_document is not None and max_per_document < 1:
+            raise ValueError(f"max_per_document must be at least 1, not {max_per_document}")
         started = time.perf_counter()
         chosen = _weighted(plan or plan_of(question, strategy=self._strategy), weights or {})
         asked = [channel for channel in _CHANNELS if chosen.weights[channel] > 0]
         outcomes = await self._ask_all(question, asked, max(self._candidates, limit))
         _raise_if_all_failed(outcomes)
-        if source_types is not None:
-            _keep_only(outcomes, source_types)
-        hits = self._fuse(chosen, outcomes)[:limit]
+        channels = [outcomes[one].used(one, chosen.weights[one]) for one in asked]
+        not_asked = _keep_only(outcomes, source_types) if source_types is not None else []
+        voting = self._voting(chosen, outcomes)
+        k = self._k if chosen.k is None else chosen.k
+        fused = self._fuse(voting, k, outcomes)
+        notices = [f"{one.name} channel left out: {one.problem}" for one in channels if one.problem]
+        hits = await self._reranked(question, fused, notices)
+        arranged = arrange(hits, limit=limit, max_per_document=max_per_document, drop_duplicates=self._drop_duplicates)
         return SearchResult(
             plan=chosen,
-            hits=tuple(hits),
-            notices=tuple(
-                f"{channel} channel left out: {outcomes[channel].problem}"
-                for channel in asked
-                if outcomes[channel].problem
-            ),
+            hits=arranged.hits,
+            notices=tuple(notices),
             channel_s={channel: outcomes[channel].seconds for channel in asked},
             total_s=time.perf_counter() - started,
+            trace=trace_of(
+                k=k,
+                voting=[one for lists in voting.values() for one in lists],
+                found={channel: outcome.candidates for channel, outcome in outcomes.items()},
+                channels=channels,
+                fused=fused,
+                arranged=arranged,
+                not_asked=not_asked,
+            ),
         )
+
+    async def _reranked(self, question: str, fused: list[SearchHit], notices: list[str]) -> list[SearchHit]:
+        """The hits as they are to be arranged; a reranker that failed adds a notice."""
+        if self._reranker is None:
+            return fused
+        hits, problem = await reranked(
+            fused, question, self._reranker, first=self._rerank_first, timeout_s=self._timeout_s
+        )
+        notices += [f"hits not reranked: {problem}"] if problem else []
+        return hits
 
     async def _ask_all(self, question: str, asked: Sequence[Channel], wanted: int) -> dict[Channel, _Outcome]:
         # In the channels' own order, whichever ends first.
@@ -158,7 +196,7 @@ class DualSearcher:
             except (
                 Exception
             ) as error:  # any failure of one channel is data: it is noted, and raised if no channel is left
-                outcome = _Outcome({}, problem=_one_line(error), error=error)
+                outcome = _Outcome({}, problem=one_line(error), error=error)
         if deadline.cancelled_caught:
             outcome = _Outcome({}, problem=f"TimeoutError: no answer within {self._timeout_s:g} s")
         outcome.seconds = time.perf_counter() - started
@@ -166,18 +204,20 @@ class DualSearcher:
             _log.warning("%s channel left out: %s", channel, type(outcome.error or TimeoutError()).__name__)
         return outcome
 
-    def _fuse(self, plan: Plan, outcomes: Mapping[Channel, _Outcome]) -> list[SearchHit]:
-        k = self._k if plan.k is None else plan.k
-        voting: dict[str, tuple[Channel, float]] = {}
-        lists: list[RankedList] = []
-        for channel, outcome in outcomes.items():
-            for one in ranked_lists(channel, outcome.candidates.values(), plan, self._lanes):
-                voting[one.name] = (channel, one.weight)
-                lists.append(one)
+    def _voting(self, plan: Plan, outcomes: Mapping[Channel, _Outcome]) -> dict[Channel, list[RankedList]]:
+        return {
+            channel: ranked_lists(channel, outcome.candidates.values(), plan, self._lanes)
+            for channel, outcome in outcomes.items()
+        }
+
+    def _fuse(
+        self, lists: Mapping[Channel, list[RankedList]], k: int, outcomes: Mapping[Channel, _Outcome]
+    ) -> list[SearchHit]:
+        voting = {one.name: (channel, one.weight) for channel, votes in lists.items() for one in votes}
         places = {channel: self._places(outcome.candidates.values()) for channel, outcome in outcomes.items()}
         return [
             _hit(fused, [_Vote(*voting[name], name, rank, k) for name, rank in fused.ranks.items()], places, outcomes)
-            for fused in reciprocal_rank_fusion(lists, k=k)
+            for fused in reciprocal_rank_fusion([one for votes in lists.values() for one in votes], k=k)
         ]
 
     def _places(self, candidates: Iterable[Candidate]) -> dict[str, int]:
@@ -251,13 +291,17 @@ def _weighted(plan: Plan, weights: Mapping[Channel, float]) -> Plan:
     return replace(plan, weights=merged)
 
 
-def _keep_only(outcomes: Mapping[Channel, _Outcome], source_types: Sequence[SourceType]) -> None:
+def _keep_only(outcomes: Mapping[Channel, _Outcome], source_types: Sequence[SourceType]) -> list[Candidate]:
+    """Take out candidates of other source types; they are given back."""
+    others: dict[str, Candidate] = {}
     for outcome in outcomes.values():
+        others.update({key: one for key, one in outcome.candidates.items() if one.source_type not in source_types})
         outcome.candidates = {
             doc_id: candidate
             for doc_id, candidate in outcome.candidates.items()
             if candidate.source_type in source_types
         }
+    return list(others.values())
 
 
 def _by_id(found: Sequence[Candidate]) -> dict[str, Candidate]:
@@ -267,12 +311,6 @@ def _by_id(found: Sequence[Candidate]) -> dict[str, Candidate]:
         candidate = Candidate(item.doc_id, item.content, item.source_type, item.raw_score, dict(item.metadata))
         candidates.setdefault(candidate.doc_id, candidate)
     return candidates
-
-
-def _one_line(error: Exception) -> str:
-    """Class and message, short and without the user part of an address."""
-    text = error.what if isinstance(error, GraphRagDualError) else " ".join(str(error).split())
-    return _USERINFO.sub("://", f"{type(error).__name__}: {text}" if text else type(error).__name__)[:300]
 
 
 def _raise_if_all_failed(outcomes: Mapping[Channel, _Outcome]) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from graphrag_dual.model import Candidate
-from graphrag_dual.search.candidates import by_score, chunk_candidates, scoped_query, undisturbed
+from graphrag_dual.search.candidates import by_score, chunk_candidates, scoped_query, undisturbed, with_scores
 from graphrag_dual.search.fusion import Fused
 from graphrag_dual.search.lists import FindingHit, GlobalLists
 from graphrag_dual.search.question import QuestionEncoder
@@ -79,7 +79,9 @@ class GlobalChannel:
             Candidate(fused.doc_id, _report_text(row), "global_community", fused.score, _report_metadata(fused, row))
             for fused, row in rows
         ]
-        return by_score([*reports, *await chunk_candidates(self._database, self._workspace, chunks)])
+        candidates = [*reports, *await chunk_candidates(self._database, self._workspace, chunks)]
+        walk = {"walk": lists.walk(citations, k=self._k, limit=limit)}
+        return by_score(with_scores(candidates, lists.scored_reports, walk))
 
     async def _rows(self, query: str, vector: list[float] | None, generation: int, candidates: int) -> list[Row]:
         text = scoped_query(query, self._workspace)

@@ -63,8 +63,12 @@ class GlobalLists:
 
     def fused_reports(self, *, k: int) -> list[Fused]:
         """All reports of the two lists and of the findings by weighted reciprocal rank fusion."""
-        findings = tuple((finding.report_id, finding.score) for finding in self.findings)
-        return _fuse({**self.reports, "findings": findings}, _GLOBAL_WEIGHTS, k)
+        return _fuse(self.scored_reports, _GLOBAL_WEIGHTS, k)
+
+    @property
+    def scored_reports(self) -> dict[str, ScoredIds]:
+        """The two lists of reports, and the reports of the findings, nearest first."""
+        return {**self.reports, "findings": tuple((one.report_id, one.score) for one in self.findings)}
 
     def walk(self, citations: Mapping[str, Sequence[str]], *, k: int, limit: int) -> ScoredIds:
         """The chunks behind the best ``limit`` reports, each once, with the score of the first report that brings it.

@@ -11,7 +11,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from graphrag_dual.model import Candidate
-from graphrag_dual.search.candidates import by_score, chunk_candidates, metadata_of, scoped_query, undisturbed
+from graphrag_dual.search.candidates import (
+    by_score,
+    chunk_candidates,
+    metadata_of,
+    scoped_query,
+    undisturbed,
+    with_scores,
+)
 from graphrag_dual.search.fusion import Fused
 from graphrag_dual.search.graph_list import Neighbourhood, chunk_weights, personalised_pagerank, seed_weights
 from graphrag_dual.search.lists import ENTITIES, LocalLists, ScoredIds
@@ -81,7 +88,7 @@ class LocalChannel:
         chunks = lists.fused_chunks(k=self._k)[:limit]
         candidates = await chunk_candidates(self._database, self._workspace, chunks)
         candidates += await self._entity_candidates(lists.fused_entities(k=self._k))
-        return by_score(candidates)
+        return by_score(with_scores(candidates, lists.chunks, lists.entities))
 
     async def chunks(self, ids: Sequence[str]) -> list[Candidate]:
         """The chunks of ``ids`` that there are, unranked, with their texts and provenance.
