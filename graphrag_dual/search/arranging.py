@@ -128,7 +128,7 @@ class _Text:
 
 
 class _Texts:
-    """The texts kept so far.  Looking one up costs its runs, and the texts that share them, not all texts."""
+    """The texts kept so far.  Looking one up costs its runs, and the few texts that share the rarest of them."""
 
     def __init__(self) -> None:
         self._normal: dict[str, str] = {}
@@ -145,12 +145,20 @@ class _Texts:
         """The best ranked of the texts that say all that ``text`` says."""
         if (same := self._normal.get(text.normal)) is not None:
             return same
-        shared = Counter(at for run in text.runs for at in self._holding.get(run, ()))
-        return next((self._kept[at][0] for at in sorted(shared) if _says(self._kept[at][1], text, shared[at])), None)
+        # Whatever says all of it has nine of ten of its runs, so at least one of any tenth and one more: of the rarest,
+        # which few texts hold, however much boilerplate they share.
+        rare = sorted(text.runs, key=lambda run: len(self._holding.get(run, ())))
+        enough = int(len(rare) * (1 - _RESEMBLANCE)) + 2
+        for at in sorted({at for run in rare[:enough] for at in self._holding.get(run, ())}):
+            doc_id, better = self._kept[at]
+            if _says(better, text):
+                return doc_id
+        return None
 
 
-def _says(better: _Text, worse: _Text, shared: int) -> bool:
-    """Whether ``better`` leaves ``worse`` nothing to add; they share so many runs."""
+def _says(better: _Text, worse: _Text) -> bool:
+    """Whether ``better`` leaves ``worse`` nothing to add."""
+    shared = len(better.runs & worse.runs)
     if shared >= _RESEMBLANCE * (len(better.runs) + len(worse.runs) - shared):
         return better.numbers == worse.numbers
     return shared >= _CONTAINMENT * len(worse.runs) and worse.numbers <= better.numbers
