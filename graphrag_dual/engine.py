@@ -2,7 +2,7 @@
 
     document -> load -> split -> extract -> resolve -> graph -> embed          Engine.ingest
     graph    -> Leiden -> hierarchy -> reports -> a new live generation        Engine.refresh
-    question -> plan -> [local | global] -> fuse -> pack -> answer             Engine.search, Engine.ask
+    question -> plan -> [local | global] -> fuse -> arrange -> pack -> answer  Engine.search, Engine.ask
     a hit    -> the summaries above it, the details below it                   Engine.read
 
 Everything here is async and runs on one event loop; ``graphrag_dual.api`` holds the doors that users come in by.

@@ -29,7 +29,7 @@ def _tables(explanation: Explanation) -> Iterator[Table]:
     yield _channels(explanation)
     lists = _table("ranked lists", "list", "weight", "length")
     for one in explanation.lists:
-        _row(lists, one.name, f"{one.weight:g}", str(one.length))
+        _row(lists, one.name, f"{one.weight:g}" if one.weight else "no vote", str(one.length))
     yield lists
     yield _contributions(explanation)
     yield _dropped(explanation)
