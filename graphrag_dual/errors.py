@@ -18,8 +18,6 @@ Each carries ``hint``: the next step, one sentence.  ``str(error)`` is one line 
 
 from __future__ import annotations
 
-import re
-
 __all__ = [
     "ConfigError",
     "DatabaseError",
@@ -33,10 +31,7 @@ __all__ = [
     "ModelTruncated",
     "SchemaMismatch",
     "UsageError",
-    "one_line",
 ]
-
-_USERINFO = re.compile(r"://[^/\s@]*@")
 
 
 class GraphRagDualError(Exception):
@@ -106,9 +101,3 @@ class JobBusy(GraphRagDualError):
     """Another run of the same job holds the lease; try later."""
 
     exit_code = 75
-
-
-def one_line(error: Exception) -> str:
-    """Class and message, short and without the user part of an address."""
-    text = error.what if isinstance(error, GraphRagDualError) else " ".join(str(error).split())
-    return _USERINFO.sub("://", f"{type(error).__name__}: {text}" if text else type(error).__name__)[:300]

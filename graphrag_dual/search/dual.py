@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 
 import anyio
 
-from graphrag_dual.errors import GraphRagDualError, InputError, one_line
+from graphrag_dual.errors import GraphRagDualError, InputError
 from graphrag_dual.explanation import ChannelUsed
 from graphrag_dual.model import Candidate, Channel, Plan, SearchHit, SearchResult, SourceType
 from graphrag_dual.ports import GlobalRetriever, LocalRetriever, Reranker
@@ -23,6 +23,7 @@ from graphrag_dual.search.arranging import arrange
 from graphrag_dual.search.explaining import trace_of
 from graphrag_dual.search.fusion import Fused, RankedList, reciprocal_rank_fusion
 from graphrag_dual.search.intent import plan as plan_of
+from graphrag_dual.search.problems import one_line
 from graphrag_dual.search.reranking import reranked
 from graphrag_dual.search.votes import ranked_lists
 

@@ -13,9 +13,9 @@ from graphrag_dual.search.fusion import RankedList
 
 __all__ = ["Trace", "trace_of"]
 
+_KINDS: tuple[SourceType, ...] = ("local_chunk", "local_entity", "global_community")
 _NAMED = 5  # of what was never to be shown, so many are named and all are counted
 
-_Inner = tuple[Channel, SourceType, str]
 _Found = Mapping[Channel, Mapping[str, Candidate]]
 
 
@@ -28,7 +28,7 @@ class Trace:
 
     k: int
     voting: tuple[RankedList, ...]
-    inner: Mapping[_Inner, int]
+    inside: Mapping[str, int]
     found: Mapping[str, Mapping[Channel, Candidate]]
     fused_ranks: Mapping[str, int]
     channels: tuple[ChannelUsed, ...]
@@ -37,12 +37,7 @@ class Trace:
 
     def explain(self, result: SearchResult) -> Explanation:
         """Explain ``result``, which must be of this search."""
-        names = {one.name for one in self.voting}
-        inside = [
-            ListUsed(f"{whole}:{name}", 0.0, length)
-            for (channel, kind, name), length in self.inner.items()
-            if (whole := _whole(channel, kind, names))
-        ]
+        inside = [ListUsed(name, 0.0, length) for name, length in self.inside.items()]
         return Explanation(
             plan={**result.plan.as_values(), "k": self.k},
             channels=self.channels,
@@ -113,16 +108,10 @@ def trace_of(
     for reason, rest in (("source type", not_asked), ("below limit", arranged.rest)):
         passed += [Dropped(one.doc_id, title_of(one.doc_id, one.metadata), reason) for one in rest[:_NAMED]]
         counts[reason] = len(rest)
-    inner: Counter[_Inner] = Counter(
-        (channel, one.source_type, name)
-        for channel, candidates in found.items()
-        for one in candidates.values()
-        for name, _ in _ranks(one)
-    )
     return Trace(
         k=k,
         voting=tuple(voting),
-        inner=inner,
+        inside=_inside(voting, found),
         found={
             doc_id: {channel: candidates[doc_id] for channel, candidates in found.items() if doc_id in candidates}
             for doc_id in shown
@@ -132,6 +121,23 @@ def trace_of(
         dropped=tuple(passed),
         dropped_counts={reason: count for reason, count in counts.items() if count},
     )
+
+
+def _inside(voting: Sequence[RankedList], found: _Found) -> dict[str, int]:
+    """Lengths of the lists inside of a vote."""
+    lengths = Counter(
+        (channel, one.source_type, name)
+        for channel, candidates in found.items()
+        for one in candidates.values()
+        for name, _ in _ranks(one)
+    )
+    names = {one.name for one in voting}
+    return {
+        f"{whole}:{name}": sum(lengths[channel, one, name] for one in kinds)
+        for (channel, kind, name) in lengths
+        if (whole := _whole(channel, kind, names))
+        for kinds in [_KINDS if whole == channel else (kind,)]
+    }
 
 
 def _whole(channel: Channel, kind: SourceType, voting: set[str]) -> str:

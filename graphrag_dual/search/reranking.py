@@ -9,9 +9,9 @@ from dataclasses import replace
 
 import anyio
 
-from graphrag_dual.errors import one_line
 from graphrag_dual.model import SearchHit
 from graphrag_dual.ports import Reranker
+from graphrag_dual.search.problems import one_line
 
 __all__ = ["reranked"]
 

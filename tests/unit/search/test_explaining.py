@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import pickle
 from collections.abc import Sequence
 from typing import Any
 
@@ -116,6 +117,8 @@ def test_an_explanation_is_json_and_text_and_no_part_of_the_result() -> None:
     assert json.loads(json.dumps(dataclasses.asdict(explanation)))["notices"] == ["later"]
     assert "local/graph rank 1, raw score 0.9000: +0.333333" in str(explanation)
     assert not {"trace", "queries"} & to_plain(result).keys()
+    assert json.dumps(dataclasses.asdict(result))
+    assert pickle.loads(pickle.dumps(result)).explain() == explanation
     assert "trace" not in repr(result)
 
 
