@@ -6,7 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 from graphrag_dual.config import Settings
 from graphrag_dual.errors import GraphRagDualError
-from graphrag_dual.model import Answer, Candidate, Citation, Document, Plan, SearchHit, SearchResult
+from graphrag_dual.model import (
+    Answer,
+    Between,
+    Candidate,
+    Citation,
+    Document,
+    Plan,
+    SearchFilter,
+    SearchHit,
+    SearchResult,
+)
 
 if TYPE_CHECKING:
     from graphrag_dual.api import GraphRAG
@@ -14,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
+    "Between",
     "Candidate",
     "Citation",
     "Document",
@@ -21,6 +32,7 @@ __all__ = [
     "GraphRAG",
     "GraphRagDualError",
     "Plan",
+    "SearchFilter",
     "SearchHit",
     "SearchResult",
     "Settings",

@@ -127,8 +127,12 @@ class Settings(BaseSettings):
         description="`learned` fuses all lists of both channels with measured weights; `adaptive` weighs the channels by "
         "the question's intent; `rrf` gives both 1.0.",
     )
+    weights_file: str | None = Field(
+        default=None,
+        description="Weights that `graphrag-dual eval FOLDER --tune FILE` wrote; refused on another index.",
+    )
 
-    @field_validator("neo4j_uri", "neo4j_password", "openai_api_key", "openai_base_url", mode="before")
+    @field_validator("neo4j_uri", "neo4j_password", "openai_api_key", "openai_base_url", "weights_file", mode="before")
     @classmethod
     def _empty_is_unset(cls, value: object) -> object:
         """Take an empty value of the settings file as unset, as one of the environment is."""

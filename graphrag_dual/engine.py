@@ -23,7 +23,7 @@ from anyio import to_thread
 from graphrag_dual.chunking import CONTEXT_TOKENS
 from graphrag_dual.config import Settings
 from graphrag_dual.connection import Connection, resolve_connection
-from graphrag_dual.errors import ConfigError, InputError, ModelError, UsageError
+from graphrag_dual.errors import ConfigError, InputError, ModelError, SchemaMismatch, UsageError
 from graphrag_dual.extraction import open_extractor
 from graphrag_dual.ids import document_id
 from graphrag_dual.indexing import (
@@ -37,15 +37,16 @@ from graphrag_dual.indexing import (
     refresh_reports,
 )
 from graphrag_dual.loading import SourceProblem, iter_documents
-from graphrag_dual.model import Answer, Channel, Document, Reading, SearchResult, SourceType
+from graphrag_dual.model import Answer, Channel, Document, Reading, SearchFilter, SearchResult, SourceType
 from graphrag_dual.models import open_chat, open_embedder
 from graphrag_dual.ports import ChatModel, Embedder, Extractor, Observer, ReportWriter, Reranker
 from graphrag_dual.reports import open_report_writer
 from graphrag_dual.resolution.rebuilding import rebuild_stale
-from graphrag_dual.search import LANES, Answerer, DualSearcher, QuestionEncoder, check_call, plan
-from graphrag_dual.search.global_ import GlobalChannel
-from graphrag_dual.search.local import LocalChannel
+from graphrag_dual.search import Answerer, QuestionEncoder, check_call, plan
+from graphrag_dual.search.channels import open_channels
+from graphrag_dual.search.filters import admit
 from graphrag_dual.search.pyramid import PyramidReader
+from graphrag_dual.search.weights_file import load_weights
 from graphrag_dual.store import (
     Database,
     admin_book,
@@ -101,21 +102,15 @@ class Engine:
         self._observer = observer
         self._extractor = extractor
         self._writer = report_writer
+        self._schema_is_current = False
         # Half the time of a channel, so that a channel without the vector has time left to look for the words.
         questions = self._questions = QuestionEncoder(embedder, timeout_s=settings.channel_timeout_s / 2)
-        self.local = LocalChannel(database, questions, workspace=self.workspace, k=settings.rrf_k)
-        self.global_ = GlobalChannel(database, questions, workspace=self.workspace, k=settings.rrf_k)
-        self._searcher = DualSearcher(
-            self.local,
-            self.global_,
-            k=settings.rrf_k,
-            candidates=settings.candidates,
-            channel_timeout_s=settings.channel_timeout_s,
-            strategy=settings.strategy,
-            lanes=LANES,
-            drop_duplicates=True,
-            reranker=reranker,
-        )
+        self._reranker = reranker
+        channels = open_channels(database, questions, settings)
+        self.local, self.global_ = channels.local, channels.global_
+        # Read before the first search, when there is an index to check it against.
+        self._weights_file = settings.weights_file
+        self._list_weights: Mapping[str, float] | None = None
 
     @classmethod
     async def open(
@@ -242,20 +237,25 @@ class Engine:
         limit: int = 10,
         weights: Mapping[Channel, float] | None = None,
         source_types: Sequence[SourceType] | None = None,
+        filters: SearchFilter | None = None,
         max_per_document: int | None = None,
     ) -> SearchResult:
         """Fused hits of both channels, best first; ``source_types`` keeps only these kinds.
+
+        ``filters`` restricts every list of both channels to documents: to their chunks, to entities as they speak of them
+        and to reports that were written from nothing else.
 
         A chunk that repeats a better ranked one is left out and listed there (``metadata["duplicates"]``);
         ``max_per_document`` bounds the chunks of one document.  Where hits are left out, the next ones move up.
         ``result.explain()`` says how the order came about.
 
         Raises:
-            InputError: the question is blank.
-            SchemaMismatch: the index was built with another embedding model.
+            InputError: the question is blank, or ``weights_file`` cannot be read.
+            SchemaMismatch: the index was built with another embedding model, ``weights_file`` was tuned on another index, or
+                schema migrations are pending.
         """
         with recorded_queries() as queries:
-            result = await self._search(question, limit, weights, source_types, max_per_document)
+            result = await self._search(question, limit, weights, source_types, filters, max_per_document)
         return replace(result, queries=tuple(queries))
 
     async def _search(
@@ -264,16 +264,38 @@ class Engine:
         limit: int,
         weights: Mapping[Channel, float] | None,
         source_types: Sequence[SourceType] | None,
+        filters: SearchFilter | None,
         max_per_document: int | None,
     ) -> SearchResult:
         check_call(question, limit)
         state = await read_index_state(self._database, self.workspace)
         if state is None:
-            empty = plan(question, strategy=self.settings.strategy)
-            return SearchResult(empty, (), (f"nothing is indexed in workspace {self.workspace} yet",))
+            return self._nothing(question, f"nothing is indexed in workspace {self.workspace} yet")
         check_embedder(state, self._embedder, self.workspace)
-        result = await self._searcher.search(
-            question, limit=limit, weights=weights, source_types=source_types, max_per_document=max_per_document
+        await self._check_schema()
+        if self._weights_file:
+            await self._take_weights(Path(self._weights_file), state.embedding_model)
+        admitted = None
+        if filters is not None:
+            admitted = await admit(self._database, self.workspace, filters)
+            if not admitted.chunks:
+                count = f"{len(admitted.document_ids)} of {admitted.of_documents} documents"
+                return self._nothing(question, f"the filter admits nothing: {count}")
+        channels = open_channels(
+            self._database,
+            self._questions,
+            self.settings,
+            admitted=admitted,
+            generation=state.generation,
+            reranker=self._reranker,
+        )
+        result = await channels.searcher.search(
+            question,
+            limit=limit,
+            weights=weights,
+            plan=plan(question, strategy=self.settings.strategy, lists=self._list_weights),
+            source_types=source_types,
+            max_per_document=max_per_document,
         )
         if problem := self._questions.problem(question):
             result = result.with_notice(f"searched by words only, the question has no vector: {problem}")
@@ -292,12 +314,26 @@ class Engine:
         """
         return await PyramidReader(self._database, workspace=self.workspace).read(item_id)
 
-    async def ask(self, question: str, *, limit: int = 12) -> Answer:
+    def _nothing(self, question: str, notice: str) -> SearchResult:
+        return SearchResult(plan(question, strategy=self.settings.strategy), (), (notice,))
+
+    async def _check_schema(self) -> None:
+        """Refuse to search a database that lacks what this version's queries ask; looked at once."""
+        if self._schema_is_current:
+            return
+        if pending := await self.pending_migrations():
+            raise SchemaMismatch(
+                f"the database was set up by an older version and lacks {', '.join(pending)}",
+                hint="run `graphrag-dual migrate`; nothing needs to be ingested again",
+            )
+        self._schema_is_current = True
+
+    async def ask(self, question: str, *, limit: int = 12, filters: SearchFilter | None = None) -> Answer:
         """Answer from the evidence that ``search`` finds, with checked citations.
 
         Without a language model the answer is extractive: quoted sentences, and ``generator`` says so.
         """
-        result = await self.search(question, limit=limit)
+        result = await self.search(question, limit=limit, filters=filters)
         answerer = Answerer(self._chat, count_tokens=self._embedder.count_tokens)
         return await answerer.answer(question, result)
 
@@ -368,6 +404,13 @@ class Engine:
         await migrate(self._database)
         async with lease(self._database, self.workspace):
             yield
+
+    async def _take_weights(self, path: Path, embedding_model: str) -> None:
+        """Search with the weights of ``path`` from now on, if they were tuned on this index."""
+        tuned = await to_thread.run_sync(load_weights, path)
+        tuned.check(embedding_model=embedding_model, workspace_digest=await self.digest())
+        self._list_weights = tuned.weights
+        self._weights_file = None
 
     # -- tools ---------------------------------------------------------------------------------------------------------
 

@@ -7,14 +7,16 @@ any of these -> Reading(Layer)
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Literal, Protocol
 
 from graphrag_dual.explanation import Explanation, QueryTime
 
 __all__ = [
     "Answer",
+    "Between",
     "Candidate",
     "Channel",
     "Chunk",
@@ -33,8 +35,10 @@ __all__ = [
     "MetadataValue",
     "Outcome",
     "Plan",
+    "QuestionKind",
     "Reading",
     "ReportInput",
+    "SearchFilter",
     "SearchHit",
     "SearchResult",
     "SearchTrace",
@@ -52,6 +56,7 @@ SourceType = Literal["local_entity", "local_chunk", "global_community"]
 Outcome = Literal["done", "empty", "refused", "truncated", "failed"]
 Intent = Literal["local", "global", "mixed", "neutral"]
 LayerKind = Literal["chunk", "part", "section", "document", "report", "entity"]
+QuestionKind = Literal["local", "multi-hop", "global"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,8 +236,8 @@ class Plan:
     """What a question asks for and what each channel's vote weighs.
 
     ``lists`` holds what each ranked list's vote weighs beside that, by name, such as ``"local/graph"``; empty where a
-    channel votes as a whole.  ``k`` is the constant of the fusion where the plan brings one.  ``probabilities`` says how
-    likely the question is of each kind, where a classifier was asked.
+    channel votes as a whole.  ``k`` is the constant of the fusion where the plan brings one.
+    ``probabilities`` says how likely the question is of each kind; it is empty in a plan made by hand.
     """
 
     question: str
@@ -240,9 +245,9 @@ class Plan:
     weights: Mapping[Channel, float]
     strategy: str
     matched: tuple[str, ...] = ()
+    probabilities: Mapping[QuestionKind, float] = field(default_factory=dict)
     lists: Mapping[str, float] = field(default_factory=dict)
     k: int | None = None
-    probabilities: Mapping[str, float] = field(default_factory=dict)
 
     def as_values(self) -> dict[str, object]:
         """The plan as plain values."""
@@ -256,6 +261,37 @@ class Plan:
             "lists": dict(self.lists),
             "k": self.k,
         }
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """A range of metadata values, both ends included; an end that is None is open.
+
+    With ends that are numbers a value is compared as a number if it is one, even as text (``"2020"``), and otherwise, as
+    with ends that are texts, letter by letter; what begins with ``high`` is within, so that ``Between(2020, 2021)`` takes in
+    ``2021`` and ``"2021-12-31"``.
+    """
+
+    low: str | int | float | None = None
+    high: str | int | float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFilter:
+    """Which documents a search may draw from.  All that is given must hold; None is no restriction.
+
+    ``documents`` are URIs (that of a CSV or JSONL file stands for its rows too); none at all admits nothing.  ``metadata``
+    maps keys to one value, to several of which any may hold, or to a range ``Between(low, high)``.  ``since`` and ``until``
+    bound the metadata ``date_key``, in ISO 8601 (``2021``, ``2021-05-03``).  ``entity_types`` restrict the entities among
+    the hits.
+    """
+
+    documents: Collection[str] | None = None
+    metadata: Mapping[str, MetadataValue | Collection[MetadataValue] | Between] = field(default_factory=dict)
+    since: str | date | None = None
+    until: str | date | None = None
+    date_key: str = "date"
+    entity_types: Collection[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from graphrag_dual.model import (
     Document,
     Extraction,
     ReportInput,
+    SearchHit,
     SourceProblem,
     Usage,
     Vector,
@@ -30,6 +31,7 @@ __all__ = [
     "Observer",
     "ReportWriter",
     "Reranker",
+    "TextSource",
 ]
 
 Form = TypeVar("Form", bound=BaseModel)
@@ -171,6 +173,14 @@ class Reranker(Protocol):
 
     async def rerank(self, question: str, texts: Sequence[str]) -> Sequence[float]:
         """One finite score for each of ``texts``, in their order; higher is better, and only the order counts."""
+        ...
+
+
+class TextSource(Protocol):
+    """Where the fusion engine gets the texts of the hits it gives, if its retrievers find ids only."""
+
+    async def with_texts(self, hits: Sequence[SearchHit]) -> list[SearchHit]:
+        """``hits`` with their texts and provenance, in their order; what is gone meanwhile is left out."""
         ...
 
 

@@ -7,11 +7,13 @@ import os
 import sys
 from pathlib import Path
 
+import intent_evaluation
+
 from graphrag_dual import Settings, localdb
 from graphrag_dual.cli.app import run
-from graphrag_dual.cli.evaluation import workspace_name
+from graphrag_dual.cli.evaluation import NamedSet, evaluate_all, workspace_name
 from graphrag_dual.cli.output import ProgressBars, show_error
-from graphrag_dual.errors import GraphRagDualError, InputError
+from graphrag_dual.errors import GraphRagDualError, InputError, UsageError
 
 _HOME = "eval"
 _DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data"
@@ -24,16 +26,23 @@ _SETS = {
     "novel-small": "graphragbench_novel/small",
     "rgb_zh": "rgb_zh/small",
 }
+_STRICT = {"novel", "novel-small"}  # their judgements are derived; in `all` the strict questions stand for them
+_DEFAULT_SETS = "musique,aws-small,novel-small,rgb_zh"
 
 
 def main(arguments: list[str]) -> int:
     """Resolve the name, start the server if it is needed, and run ``graphrag-dual eval``; its exit code."""
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     if not arguments or arguments[0].startswith("-"):
-        print(f"scripts/eval NAME|FOLDER [OPTIONS]\n\nNames: {', '.join(_SETS)}\n", file=sys.stderr)
+        print(f"scripts/eval NAME|FOLDER|all [OPTIONS]\n\nNames: {', '.join(_SETS)}", file=sys.stderr)
+        print("scripts/eval intent [--json]    how good the probabilities of question kinds are\n", file=sys.stderr)
         return run(["eval", *(arguments or ["--help"])])
     name, *options = arguments
+    if name == "intent":
+        return intent_evaluation.main(options)
     home = _home(options)
+    if name == "all":
+        return _all(options)
     try:
         folder = _folder(name)
         _stay_offline()
@@ -45,6 +54,40 @@ def main(arguments: list[str]) -> int:
     if name in _SETS:
         options = ["--workspace", workspace_name(name), *options]  # a --workspace of the caller comes later and wins
     return run(["eval", str(folder), "--home", home, *options])
+
+
+def _all(arguments: list[str]) -> int:
+    """Several sets after one another, and one summary; its exit code says that it ran, not what the numbers are."""
+    parser = argparse.ArgumentParser(
+        prog="scripts/eval all",
+        allow_abbrev=False,
+        description="Evaluate several sets and print one summary: the default against the better channel and the best list.",
+    )
+    parser.add_argument("--sets", default=_DEFAULT_SETS, help=f"names with commas between (default: {_DEFAULT_SETS})")
+    parser.add_argument(
+        "--lists-dir", type=Path, help="replay DIR/<set>.jsonl.gz where it is, and keep it there if not"
+    )
+    parser.add_argument("--markdown", type=Path, help="write all tables to this file")
+    parser.add_argument("--home", default=_HOME, help=f"name of the local server home (default: {_HOME})")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    options = parser.parse_args(arguments)
+    try:
+        sets = [_named(name) for one in options.sets.split(",") if (name := one.strip())]
+        _stay_offline()
+        if not all((stored := one.stored(options.lists_dir)) and stored.is_file() for one in sets):
+            _start_server(options.home)
+        return evaluate_all(
+            sets, home=options.home, lists_dir=options.lists_dir, markdown=options.markdown, as_json_=options.json
+        )
+    except GraphRagDualError as error:
+        show_error(error, as_json=options.json)
+        return error.exit_code
+
+
+def _named(name: str) -> NamedSet:
+    if name not in _SETS:
+        raise UsageError(f"there is no set {name!r}", hint=f"choose from {', '.join(_SETS)}")
+    return NamedSet(name, _folder(name), strict=name in _STRICT)
 
 
 def _home(options: list[str]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from graphrag_dual.evaluation import Dataset, Question, Recording
-from graphrag_dual.evaluation.recording import ChunkPlace, Heading, QuestionLists
+from graphrag_dual.evaluation.recording import ChunkPlace, Heading, QuestionLists, ReportPlace
 from graphrag_dual.search.lists import FindingHit, GlobalLists, LocalLists, ScoredIds
 
 __all__ = ["heading_of", "recording_of", "write_set"]
@@ -58,7 +58,7 @@ def _write_rows(path: Path, rows: Iterable[Mapping[str, object]]) -> None:
     path.write_text("".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows), encoding="utf-8")
 
 
-def heading_of(dataset_hash: str) -> Heading:
+def heading_of(dataset_hash: str, *, strategy: str = "learned") -> Heading:
     """A heading with the defaults of the engine."""
     return Heading(
         package_version="0",
@@ -71,7 +71,7 @@ def heading_of(dataset_hash: str) -> Heading:
         report_generators=("extractive",),
         candidates=50,
         rrf_k=60,
-        strategy="adaptive",
+        strategy=strategy,
     )
 
 
@@ -85,7 +85,11 @@ def recording_of(dataset: Dataset) -> Recording:
     chunks["chunk-ada-2"] = ChunkPlace(first.uri, len(first.text) // 2, len(first.text))
     whole = [f"chunk-{document.uri}" for document in dataset.documents]
     questions = {one.id: _lists_of(one, whole) for one in dataset.questions}
-    return Recording(heading_of(dataset.digest), questions, chunks)
+    reports = {
+        "report": ReportPlace(1, 3, (whole[0], whole[3])),
+        "wide": ReportPlace(0, 9, tuple(whole)),
+    }
+    return Recording(heading_of(dataset.digest), questions, chunks, reports)
 
 
 def _lists_of(question: Question, chunk_ids: list[str]) -> QuestionLists:

@@ -104,11 +104,13 @@ MERGE (r:CommunityReport {id: row.id})
 ON CREATE SET r:Pending
 SET r.workspace = $workspace, r.scope = $scope, r.title = row.title, r.summary = row.summary, r.rating = row.rating,
     r.rating_explanation = row.rating_explanation, r.generator = row.generator, r.input_hash = row.input_hash
+FOREACH (_ IN CASE WHEN row.cjk THEN [1] ELSE [] END | SET r:CjkReport)
 WITH r, row
 UNWIND row.findings AS part
 MERGE (f:Finding {id: part.id})
 ON CREATE SET f:Pending
-SET f.workspace = $workspace, f.number = part.number, f.summary = part.summary, f.explanation = part.explanation
+SET f.workspace = $workspace, f.scope = $scope, f.number = part.number, f.summary = part.summary, f.explanation = part.explanation
+FOREACH (_ IN CASE WHEN part.cjk THEN [1] ELSE [] END | SET f:CjkFinding)
 MERGE (r)-[:HAS_FINDING]->(f)
 WITH f, part
 CALL (f, part) {

@@ -9,9 +9,7 @@ RETURN d.id AS id, d.content_hash AS content_hash, COUNT { (d)<-[:FROM_DOCUMENT]
 // A chunk that is still part of its document keeps what was extracted from it.
 UNWIND $rows AS row
 MERGE (d:Document {id: row.id})
-ON CREATE SET d.workspace = $workspace
-SET d.uri = row.uri, d.title = row.title, d.content_hash = row.content_hash,
-    d.metadata = row.metadata
+SET d = row.properties, d.workspace = $workspace
 WITH d, row
 CALL (d, row) {
   MATCH (d)<-[:FROM_DOCUMENT]-(:Chunk)-[next:NEXT_CHUNK]->(:Chunk)
@@ -23,7 +21,10 @@ CALL (d, row) {
   ON CREATE SET c:Pending, c.workspace = $workspace, c.scope = $scope, c.text = part.text, c.tokens = part.tokens, c.outcome = 'pending',
                 c.context = part.context
   FOREACH (_ IN CASE WHEN c.context <> part.context THEN [1] ELSE [] END | SET c:Pending, c.context = part.context)
-  SET c.index = part.index, c.start = part.start, c.end = part.end, c.heading = part.heading
+  SET c.index = part.index, c.start = part.start, c.end = part.end, c.heading = part.heading, c.exact_terms = part.exact_terms
+  REMOVE c:Unread
+  FOREACH (_ IN CASE WHEN part.cjk THEN [1] ELSE [] END | SET c:CjkChunk)
+  FOREACH (_ IN CASE WHEN part.cjk THEN [] ELSE [1] END | REMOVE c:CjkChunk)
   MERGE (c)-[:FROM_DOCUMENT]->(d)
   WITH c ORDER BY c.index
   WITH collect(c) AS ordered
@@ -79,3 +80,27 @@ DETACH DELETE d;
 // URIs of the documents that are rows of one file.
 MATCH (d:Document {workspace: $workspace}) WHERE d.uri STARTS WITH $container + '#'
 RETURN d.uri AS uri;
+
+// name: unread_chunks(limit: INTEGER) read
+// Chunks, of whatever workspace, that an older version stored without their exact terms.
+MATCH (c:Unread&Chunk)
+RETURN c.id AS id, c.context + '\n' + c.text AS text LIMIT $limit;
+
+// name: put_exact_terms(rows: LIST<MAP>) write
+// Store the exact terms of chunks that lacked them.
+UNWIND $rows AS row
+MATCH (c:Chunk {id: row.id})
+SET c.exact_terms = row.exact_terms
+REMOVE c:Unread;
+
+// name: unread_documents(limit: INTEGER) read
+// Documents, of whatever workspace, whose metadata an older version stored as one text only.
+MATCH (d:Unread&Document)
+RETURN d.id AS id, d.metadata AS metadata LIMIT $limit;
+
+// name: put_metadata(rows: LIST<MAP>) write
+// Store the metadata of documents one by one, so that a filter can ask for them.
+UNWIND $rows AS row
+MATCH (d:Document {id: row.id})
+SET d += row.properties
+REMOVE d:Unread;

@@ -84,6 +84,8 @@ UNWIND $rows AS row
 MATCH (e:__Entity__ {id: row.id, workspace: $workspace}) USING INDEX e:__Entity__(id)
 FOREACH (_ IN CASE WHEN e.embedding IS NULL OR e.name <> row.name OR e.description <> row.description
                    THEN [1] ELSE [] END | SET e:Pending)
+FOREACH (_ IN CASE WHEN row.cjk THEN [1] ELSE [] END | SET e:CjkEntity)
+FOREACH (_ IN CASE WHEN row.cjk THEN [] ELSE [1] END | REMOVE e:CjkEntity)
 SET e.name = row.name, e.type = row.type, e.description = row.description, e.aliases = row.aliases;
 
 // name: rebuild_relationships(workspace: STRING, ids: LIST<STRING>) write

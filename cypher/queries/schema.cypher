@@ -54,7 +54,8 @@ OPTIONS {indexConfig: {`vector.dimensions`: $dimensions, `vector.similarity_func
 // State of every index of ours, with the length of the vectors where there is one.
 SHOW INDEXES YIELD name, type, state, populationPercent, options
 WHERE name IN ['chunk_embedding', 'entity_embedding', 'fact_embedding', 'report_embedding', 'finding_embedding',
-               'chunk_text', 'entity_name', 'report_text']
+               'chunk_text', 'entity_name', 'report_text', 'finding_text', 'chunk_terms',
+               'chunk_cjk', 'entity_cjk', 'report_cjk', 'finding_cjk']
 RETURN name, type, state, populationPercent AS populated,
        toInteger(options.indexConfig['vector.dimensions']) AS dimensions
 ORDER BY name;

@@ -1,44 +1,91 @@
-// name: local_lists(workspace: STRING, vector: LIST<FLOAT>, text: STRING, candidates: INTEGER) read
-// All first lists of the local channel in one round trip; a row is one hit of one list. A fact carries its two entities.
+// name: local_lists(workspace: STRING, vector: LIST<FLOAT>, text: STRING, cjk: STRING, terms: STRING, quoted: STRING, named_ids: LIST<STRING>, candidates: INTEGER) read
+// All first lists of the local channel in one round trip and one record, since each record costs the driver more
+// than its transfer; a row is one hit of one list. A fact carries its two entities.
 // A vector index knows no workspaces: what belongs to another one is a row without an id, by which the caller sees that
-// places were taken. `text` demands the workspace's scope by itself.
+// places were taken. The full-text queries demand the workspace's scope by themselves; an empty one is not asked.
 CALL () {
   CALL db.index.vector.queryNodes('chunk_embedding', $candidates, $vector) YIELD node, score
   RETURN 'chunk_dense' AS list, CASE node.workspace WHEN $workspace THEN node.id END AS id, score, [] AS entity_ids
+UNION ALL
+  CALL db.index.vector.queryNodes('entity_embedding', $candidates, $vector) YIELD node, score
+  RETURN 'entity_dense' AS list, CASE node.workspace WHEN $workspace THEN node.id END AS id, score, [] AS entity_ids
+UNION ALL
+  CALL db.index.vector.queryNodes('fact_embedding', $candidates, $vector) YIELD node, score
+  RETURN 'fact_dense' AS list, CASE node.workspace WHEN $workspace THEN node.id END AS id, score,
+         COLLECT { MATCH (node)-[:SUBJECT]->(s) RETURN s.id } + COLLECT { MATCH (node)-[:OBJECT]->(o) RETURN o.id } AS entity_ids
 UNION ALL
   WITH $text AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('chunk_text', text, {limit: $candidates}) YIELD node, score
   WHERE node.workspace = $workspace
   RETURN 'chunk_bm25' AS list, node.id AS id, score, [] AS entity_ids
 UNION ALL
-  CALL db.index.vector.queryNodes('entity_embedding', $candidates, $vector) YIELD node, score
-  RETURN 'entity_dense' AS list, CASE node.workspace WHEN $workspace THEN node.id END AS id, score, [] AS entity_ids
+  WITH $cjk AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('chunk_cjk', text, {limit: $candidates}) YIELD node, score
+  WHERE node.workspace = $workspace
+  RETURN 'chunk_cjk' AS list, node.id AS id, score, [] AS entity_ids
+UNION ALL
+  WITH $terms AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('chunk_terms', text, {limit: $candidates}) YIELD node, score
+  WHERE node.workspace = $workspace
+  RETURN 'chunk_exact' AS list, node.id AS id, score, [] AS entity_ids
+UNION ALL
+  WITH $quoted AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('chunk_text', text, {limit: $candidates}) YIELD node, score
+  WHERE node.workspace = $workspace
+  RETURN 'chunk_quoted' AS list, node.id AS id, score, [] AS entity_ids
 UNION ALL
   WITH $text AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('entity_name', text, {limit: $candidates}) YIELD node, score
   WHERE node.workspace = $workspace
   RETURN 'entity_bm25' AS list, node.id AS id, score, [] AS entity_ids
 UNION ALL
-  CALL db.index.vector.queryNodes('fact_embedding', $candidates, $vector) YIELD node, score
-  RETURN 'fact_dense' AS list, CASE node.workspace WHEN $workspace THEN node.id END AS id, score,
-         COLLECT { MATCH (node)-[:SUBJECT]->(s) RETURN s.id } + COLLECT { MATCH (node)-[:OBJECT]->(o) RETURN o.id } AS entity_ids
+  WITH $cjk AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('entity_cjk', text, {limit: $candidates}) YIELD node, score
+  WHERE node.workspace = $workspace
+  RETURN 'entity_cjk' AS list, node.id AS id, score, [] AS entity_ids
+UNION ALL
+  MATCH (node:__Entity__ {workspace: $workspace}) USING INDEX node:__Entity__(id) WHERE node.id IN $named_ids
+  RETURN 'entity_named' AS list, node.id AS id, 1.0 AS score, [] AS entity_ids
 }
-RETURN list, id, score, entity_ids;
+RETURN collect({list: list, id: id, score: score, entity_ids: entity_ids}) AS rows;
 
-// name: local_text_lists(workspace: STRING, text: STRING, candidates: INTEGER) read
+// name: local_text_lists(workspace: STRING, text: STRING, cjk: STRING, terms: STRING, quoted: STRING, named_ids: LIST<STRING>, candidates: INTEGER) read
 // The lists of the local channel that need no vector of the question.
 CALL () {
   WITH $text AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('chunk_text', text, {limit: $candidates}) YIELD node, score
   WHERE node.workspace = $workspace
-  RETURN 'chunk_bm25' AS list, node.id AS id, score
+  RETURN 'chunk_bm25' AS list, node.id AS id, score, [] AS entity_ids
+UNION ALL
+  WITH $cjk AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('chunk_cjk', text, {limit: $candidates}) YIELD node, score
+  WHERE node.workspace = $workspace
+  RETURN 'chunk_cjk' AS list, node.id AS id, score, [] AS entity_ids
+UNION ALL
+  WITH $terms AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('chunk_terms', text, {limit: $candidates}) YIELD node, score
+  WHERE node.workspace = $workspace
+  RETURN 'chunk_exact' AS list, node.id AS id, score, [] AS entity_ids
+UNION ALL
+  WITH $quoted AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('chunk_text', text, {limit: $candidates}) YIELD node, score
+  WHERE node.workspace = $workspace
+  RETURN 'chunk_quoted' AS list, node.id AS id, score, [] AS entity_ids
 UNION ALL
   WITH $text AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('entity_name', text, {limit: $candidates}) YIELD node, score
   WHERE node.workspace = $workspace
-  RETURN 'entity_bm25' AS list, node.id AS id, score
+  RETURN 'entity_bm25' AS list, node.id AS id, score, [] AS entity_ids
+UNION ALL
+  WITH $cjk AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('entity_cjk', text, {limit: $candidates}) YIELD node, score
+  WHERE node.workspace = $workspace
+  RETURN 'entity_cjk' AS list, node.id AS id, score, [] AS entity_ids
+UNION ALL
+  MATCH (node:__Entity__ {workspace: $workspace}) USING INDEX node:__Entity__(id) WHERE node.id IN $named_ids
+  RETURN 'entity_named' AS list, node.id AS id, 1.0 AS score, [] AS entity_ids
 }
-RETURN list, id, score ORDER BY score DESC, id;
+RETURN list, id, score, entity_ids;
 
 // name: exact_local_lists(workspace: STRING, vector: LIST<FLOAT>, candidates: INTEGER, lists: LIST<STRING>) read
 // The vector lists of the local channel by comparing with every vector of the workspace: slow on a large one, and right
@@ -65,7 +112,8 @@ RETURN list, id, score, entity_ids;
 // name: neighbourhood(workspace: STRING, seed_ids: LIST<STRING>, chunk_ids: LIST<STRING>, near: INTEGER, fanout: INTEGER, breadth: INTEGER, hub: INTEGER) read
 // The bounded surroundings of a question: its seed entities and those of the first `near` of its chunks, one hop over
 // relationships around them (at most `fanout` per entity, heaviest first, and `breadth` new entities in all), the chunks that
-// mention any of them, and whom all `chunk_ids` mention. An entity with more than `hub` relationships or mentions leads
+// mention any of them (`mentions`: entity id, chunk ids), and whom all `chunk_ids` mention
+// (`mentioned`: chunk id, entity ids). An entity with more than `hub` relationships or mentions leads
 // everywhere: it is not followed. Never an unbounded path.
 OPTIONAL MATCH (s:__Entity__ {workspace: $workspace}) USING INDEX s:__Entity__(id) WHERE s.id IN $seed_ids
 WITH collect(s) AS seeds
@@ -92,50 +140,92 @@ CALL (seeds, named, around) {
   WITH DISTINCT e WHERE COUNT { (e)-[:FROM_CHUNK]->() } <= $hub
   CALL (e) {
     MATCH (e)-[:FROM_CHUNK]->(c:Chunk)
-    RETURN c.id AS chunk_id ORDER BY chunk_id LIMIT $fanout
+    WITH c.id AS chunk_id ORDER BY chunk_id LIMIT $fanout
+    RETURN collect(chunk_id) AS chunk_ids
   }
-  RETURN collect([e.id, chunk_id]) AS mentions
+  RETURN collect([e.id, chunk_ids]) AS mentions
 }
 CALL () {
   OPTIONAL MATCH (c:Chunk {workspace: $workspace}) USING INDEX c:Chunk(id) WHERE c.id IN $chunk_ids
   CALL (c) {
     MATCH (c)<-[:FROM_CHUNK]-(e:__Entity__)
-    RETURN e.id AS entity_id ORDER BY entity_id LIMIT $fanout
+    WITH e.id AS entity_id ORDER BY entity_id LIMIT $fanout
+    RETURN collect(entity_id) AS entity_ids
   }
-  RETURN collect([entity_id, c.id]) AS chunk_mentions
+  RETURN collect([c.id, entity_ids]) AS mentioned
 }
-RETURN edges, mentions + chunk_mentions AS mentions,
+RETURN edges, mentions, mentioned,
        [e IN seeds | [e.id, COUNT { (e)-[:FROM_CHUNK]->() }]] AS seed_mentions;
 
-// name: global_lists(workspace: STRING, generation: INTEGER, vector: LIST<FLOAT>, text: STRING, candidates: INTEGER) read
-// All lists of the global channel in one round trip: reports of one generation by vector and by words, and the findings
-// nearest to the question with their report and the chunks that they cite. Rows without an id as in `local_lists`.
+// name: global_lists(workspace: STRING, generation: INTEGER, vector: LIST<FLOAT>, text: STRING, cjk: STRING, candidates: INTEGER) read
+// All lists of the global channel in one round trip: reports of one generation and their findings by vector and by words;
+// a finding comes with its report and the chunks that it cites. Rows without an id as in `local_lists`.
 CALL () {
   CALL db.index.vector.queryNodes('report_embedding', $candidates, $vector) YIELD node, score
   RETURN 'report_dense' AS list, score, [] AS chunk_ids,
          CASE WHEN EXISTS { (node)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
               THEN node.id END AS id
 UNION ALL
-  WITH $text AS text WHERE text <> ''
-  CALL db.index.fulltext.queryNodes('report_text', text, {limit: 2 * $candidates}) YIELD node, score
-  WHERE EXISTS { (node)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
-  RETURN 'report_bm25' AS list, score, [] AS chunk_ids, node.id AS id
-UNION ALL
   CALL db.index.vector.queryNodes('finding_embedding', $candidates, $vector) YIELD node, score
   MATCH (node)<-[:HAS_FINDING]-(report:CommunityReport)
   RETURN 'finding_dense' AS list, score, COLLECT { MATCH (node)-[:CITES]->(c:Chunk) RETURN c.id ORDER BY c.id } AS chunk_ids,
          CASE WHEN EXISTS { (report)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
               THEN report.id END AS id
+UNION ALL
+  WITH $text AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('report_text', text, {limit: 2 * $candidates}) YIELD node, score
+  WHERE EXISTS { (node)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
+  RETURN 'report_bm25' AS list, score, [] AS chunk_ids, node.id AS id
+UNION ALL
+  WITH $cjk AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('report_cjk', text, {limit: 2 * $candidates}) YIELD node, score
+  WHERE EXISTS { (node)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
+  RETURN 'report_cjk' AS list, score, [] AS chunk_ids, node.id AS id
+UNION ALL
+  WITH $text AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('finding_text', text, {limit: 2 * $candidates}) YIELD node, score
+  MATCH (node)<-[:HAS_FINDING]-(report:CommunityReport)
+  WHERE EXISTS { (report)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
+  RETURN 'finding_bm25' AS list, score, COLLECT { MATCH (node)-[:CITES]->(c:Chunk) RETURN c.id ORDER BY c.id } AS chunk_ids,
+         report.id AS id
+UNION ALL
+  WITH $cjk AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('finding_cjk', text, {limit: 2 * $candidates}) YIELD node, score
+  MATCH (node)<-[:HAS_FINDING]-(report:CommunityReport)
+  WHERE EXISTS { (report)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
+  RETURN 'finding_cjk' AS list, score, COLLECT { MATCH (node)-[:CITES]->(c:Chunk) RETURN c.id ORDER BY c.id } AS chunk_ids,
+         report.id AS id
+}
+RETURN collect({list: list, id: id, score: score, chunk_ids: chunk_ids}) AS rows;
+
+// name: global_text_lists(workspace: STRING, generation: INTEGER, text: STRING, cjk: STRING, candidates: INTEGER) read
+// The lists of the global channel that need no vector of the question.
+CALL () {
+  WITH $text AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('report_text', text, {limit: 2 * $candidates}) YIELD node, score
+  WHERE EXISTS { (node)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
+  RETURN 'report_bm25' AS list, score, [] AS chunk_ids, node.id AS id
+UNION ALL
+  WITH $cjk AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('report_cjk', text, {limit: 2 * $candidates}) YIELD node, score
+  WHERE EXISTS { (node)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
+  RETURN 'report_cjk' AS list, score, [] AS chunk_ids, node.id AS id
+UNION ALL
+  WITH $text AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('finding_text', text, {limit: 2 * $candidates}) YIELD node, score
+  MATCH (node)<-[:HAS_FINDING]-(report:CommunityReport)
+  WHERE EXISTS { (report)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
+  RETURN 'finding_bm25' AS list, score, COLLECT { MATCH (node)-[:CITES]->(c:Chunk) RETURN c.id ORDER BY c.id } AS chunk_ids,
+         report.id AS id
+UNION ALL
+  WITH $cjk AS text WHERE text <> ''
+  CALL db.index.fulltext.queryNodes('finding_cjk', text, {limit: 2 * $candidates}) YIELD node, score
+  MATCH (node)<-[:HAS_FINDING]-(report:CommunityReport)
+  WHERE EXISTS { (report)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
+  RETURN 'finding_cjk' AS list, score, COLLECT { MATCH (node)-[:CITES]->(c:Chunk) RETURN c.id ORDER BY c.id } AS chunk_ids,
+         report.id AS id
 }
 RETURN list, id, score, chunk_ids;
-
-// name: global_text_lists(workspace: STRING, generation: INTEGER, text: STRING, candidates: INTEGER) read
-// The list of the global channel that needs no vector of the question.
-WITH $text AS text WHERE text <> ''
-CALL db.index.fulltext.queryNodes('report_text', text, {limit: 2 * $candidates}) YIELD node, score
-WHERE EXISTS { (node)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
-RETURN 'report_bm25' AS list, node.id AS id, score, [] AS chunk_ids
-ORDER BY score DESC, id;
 
 // name: exact_global_lists(workspace: STRING, generation: INTEGER, vector: LIST<FLOAT>, candidates: INTEGER, lists: LIST<STRING>) read
 // The vector lists of the global channel by comparing with every report and finding of the generation.
@@ -158,34 +248,47 @@ UNION ALL
 }
 RETURN list, id, score, chunk_ids;
 
-// name: chunk_evidence(workspace: STRING, ids: LIST<STRING>) read
-// Text and provenance of chunks.
-MATCH (c:Chunk {workspace: $workspace})-[:FROM_DOCUMENT]->(d:Document) USING INDEX c:Chunk(id) WHERE c.id IN $ids
-RETURN c.id AS id, c.text AS text, c.index AS index, c.start AS start, c.end AS end, c.heading AS heading,
-       d.id AS document_id, d.uri AS document_uri, d.title AS document_title;
-
-// name: entity_evidence(workspace: STRING, ids: LIST<STRING>) read
-// Name, type, description and heaviest facts of entities.
-MATCH (e:__Entity__ {workspace: $workspace}) USING INDEX e:__Entity__(id) WHERE e.id IN $ids
-RETURN e.id AS id, e.name AS name, e.type AS type, e.description AS description, e.aliases AS aliases,
-       COLLECT {
-         MATCH (e)<-[:SUBJECT|OBJECT]-(f:Fact)
-         WITH DISTINCT f ORDER BY f.weight DESC, f.id LIMIT 5
-         RETURN f.subject + ' ' + f.predicate + ' ' + f.object
-       } AS facts,
-       COLLECT { MATCH (e)-[:FROM_CHUNK]->(c:Chunk) RETURN c.id ORDER BY c.id LIMIT 5 } AS chunk_ids;
-
-// name: report_evidence(workspace: STRING, generation: INTEGER, ids: LIST<STRING>) read
-// Reports of one generation with their community, findings and cited chunks.
+// name: report_heads(workspace: STRING, generation: INTEGER, ids: LIST<STRING>) read
+// Reports of one generation with their community and the chunks that their findings cite, in one record.
 MATCH (r:CommunityReport {workspace: $workspace})-[:REPORTS_ON]->(c:__Community__ {generation: $generation})
 USING INDEX r:CommunityReport(id)
 WHERE r.id IN $ids
 WITH r, min(c.id) AS community_id, min(c.level) AS level, max(c.size) AS size
-RETURN r.id AS id, r.title AS title, r.summary AS summary, r.rating AS rating, r.generator AS generator,
-       community_id, level, size,
+WITH r, community_id, level, size, COLLECT {
+  MATCH (r)-[:HAS_FINDING]->(f:Finding)-[:CITES]->(x:Chunk)
+  RETURN x.id ORDER BY f.number, x.id
+} AS cited
+RETURN collect({id: r.id, title: r.title, rating: r.rating, generator: r.generator, community_id: community_id,
+                level: level, size: size, cited: cited}) AS rows;
+
+// name: hit_texts(workspace: STRING, chunk_ids: LIST<STRING>, entity_ids: LIST<STRING>, report_ids: LIST<STRING>) read
+// What is shown of hits of all kinds, in one record: chunks with their provenance, entities with type, description and
+// heaviest facts (of more than 1000 facts the heaviest of any 1000), reports with their findings.
+CALL () {
+  MATCH (c:Chunk {workspace: $workspace})-[:FROM_DOCUMENT]->(d:Document) USING INDEX c:Chunk(id) WHERE c.id IN $chunk_ids
+  RETURN collect({id: c.id, text: c.text, index: c.index, start: c.start, end: c.end, heading: c.heading,
+                  document_id: d.id, document_uri: d.uri, document_title: d.title}) AS chunks
+}
+CALL () {
+  MATCH (e:__Entity__ {workspace: $workspace}) USING INDEX e:__Entity__(id) WHERE e.id IN $entity_ids
+  WITH e,
        COLLECT {
-         MATCH (r)-[:HAS_FINDING]->(f:Finding)
-         RETURN {number: f.number, summary: f.summary, explanation: f.explanation,
-                 chunk_ids: COLLECT { MATCH (f)-[:CITES]->(x:Chunk) RETURN x.id ORDER BY x.id }}
-         ORDER BY f.number
-       } AS findings;
+         MATCH (e)<-[:SUBJECT|OBJECT]-(f:Fact)
+         WITH DISTINCT f LIMIT 1000
+         WITH f ORDER BY f.weight DESC, f.id LIMIT 5
+         RETURN f.subject + ' ' + f.predicate + ' ' + f.object
+       } AS facts,
+       COLLECT {
+         MATCH (e)-[:FROM_CHUNK]->(c:Chunk)
+         WITH c LIMIT 1000
+         RETURN c.id ORDER BY c.id LIMIT 5
+       } AS chunk_ids
+  RETURN collect({id: e.id, name: e.name, type: e.type, description: e.description, aliases: e.aliases,
+                  facts: facts, chunk_ids: chunk_ids}) AS entities
+}
+CALL () {
+  MATCH (r:CommunityReport {workspace: $workspace}) USING INDEX r:CommunityReport(id) WHERE r.id IN $report_ids
+  WITH r, COLLECT { MATCH (r)-[:HAS_FINDING]->(f:Finding) RETURN f.number + '. ' + f.summary ORDER BY f.number } AS findings
+  RETURN collect({id: r.id, title: r.title, summary: r.summary, findings: findings}) AS reports
+}
+RETURN chunks, entities, reports;

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -14,24 +16,46 @@ from graphrag_dual.cli.output import ProgressBars, console, print_json
 from graphrag_dual.config import Settings
 from graphrag_dual.errors import InputError
 from graphrag_dual.evaluation import (
+    REPORT_BUDGET,
     Comparison,
     Dataset,
     Recording,
     Split,
     as_json,
     as_markdown,
+    as_svg,
     as_tables,
     collect,
     compare,
     index_dataset,
     notes,
+    overall,
+    overall_json,
+    overall_markdown,
+    overall_notes,
+    overall_table,
     read_dataset,
     read_recording,
+    tune_weights,
     write_recording,
 )
 from graphrag_dual.ids import content_hash
+from graphrag_dual.search.weights_file import save_weights
 
-__all__ = ["register"]
+__all__ = ["NamedSet", "evaluate_all", "register", "workspace_name"]
+
+
+@dataclass(frozen=True, slots=True)
+class NamedSet:
+    """A folder with judged questions under a short name; ``strict`` reports its strict questions only."""
+
+    name: str
+    folder: Path
+    strict: bool = False
+
+    def stored(self, lists_dir: Path | None) -> Path | None:
+        """Where the lists of this set are kept."""
+        return lists_dir / f"{self.name}.jsonl.gz" if lists_dir else None
 
 
 def register(app: typer.Typer) -> None:
@@ -51,7 +75,18 @@ def evaluate(
     kinds: Annotated[
         str, typer.Option(help="Kinds of questions to report, with commas between.", show_default="all")
     ] = "",
+    strict: Annotated[bool, typer.Option("--strict", help="Leave out questions marked `strict: false`.")] = False,
+    ablation: Annotated[
+        bool, typer.Option("--ablation", help="Report what the default loses without each list.")
+    ] = False,
+    report_budget: Annotated[
+        int, typer.Option(min=1, help="Documents that a report may cite and still answer a question (table `mixed`).")
+    ] = REPORT_BUDGET,
     markdown: Annotated[Path | None, typer.Option(help="Write the tables to this file as Markdown.")] = None,
+    plot: Annotated[Path | None, typer.Option(help="Draw NDCG@10 of every strategy into this file, as SVG.")] = None,
+    tune: Annotated[
+        Path | None, typer.Option(help="Tune weights on the even questions, into this file for `weights_file`.")
+    ] = None,
     lists: Annotated[
         Path | None, typer.Option(help="Keep what the channels found in this file (.gz: smaller).")
     ] = None,
@@ -70,10 +105,25 @@ def evaluate(
     recording = read_recording(replay, dataset=dataset) if replay else _collected(dataset, settings)
     if lists:
         write_recording(recording, lists)
-    wanted = [kind.strip() for kind in kinds.split(",") if kind.strip()]
-    comparison = asyncio.run(compare(dataset, recording, split=split, kinds=wanted))
+    tuned = tune_weights(dataset, recording, strict=strict) if tune else None
+    if tune and tuned:
+        save_weights(tuned, tune)
+    comparison = asyncio.run(
+        compare(
+            dataset,
+            recording,
+            split=split,
+            kinds=[kind.strip() for kind in kinds.split(",") if kind.strip()],
+            strict=strict,
+            ablation=ablation,
+            report_budget=report_budget,
+            tuned=tuned,
+        )
+    )
     if markdown:
         _write(markdown, as_markdown(comparison))
+    if plot:
+        _write(plot, as_svg(comparison))
     if as_json_:
         print_json(as_json(comparison))
     else:
@@ -81,10 +131,52 @@ def evaluate(
     return 0
 
 
+def evaluate_all(
+    sets: Sequence[NamedSet],
+    *,
+    home: str | None = None,
+    lists_dir: Path | None = None,
+    markdown: Path | None = None,
+    as_json_: bool = False,
+) -> int:
+    """Evaluate ``sets`` one after another and print one summary; what is in ``lists_dir`` is replayed, the rest kept there.
+
+    Raises:
+        InputError: a set, or its stored lists, cannot be read, or no set is named.
+        DatabaseError: the server failed.
+    """
+    if lists_dir:
+        _make(lists_dir)
+    comparisons = {one.name: _compared(one, home=home, lists_dir=lists_dir) for one in sets}
+    whole = overall(comparisons)
+    if markdown:
+        _write(markdown, overall_markdown(whole))
+    if as_json_:
+        print_json(overall_json(whole))
+        return 0
+    console.print(overall_table(whole))
+    for note in overall_notes(whole):
+        console.print(note, markup=False)
+    return 0
+
+
 def workspace_name(name: str) -> str:
     """A workspace for the set of this name: ``eval``, its first letters and digits, and a hash that tells it from others."""
     letters = "".join(char for char in name.lower() if char.isascii() and char.isalnum())
     return f"eval{letters[:20]}{content_hash(name)[:6]}"
+
+
+def _compared(one: NamedSet, *, home: str | None, lists_dir: Path | None) -> Comparison:
+    settings = Settings.load(workspace=workspace_name(one.name), home=home)
+    dataset = read_dataset(one.folder, workspace=settings.workspace)
+    path = one.stored(lists_dir)
+    if path and path.is_file():
+        recording = read_recording(path, dataset=dataset)
+    else:
+        recording = _collected(dataset, settings)
+        if path:
+            write_recording(recording, path)
+    return asyncio.run(compare(dataset, recording, strict=one.strict))
 
 
 def _collected(dataset: Dataset, settings: Settings) -> Recording:
@@ -99,6 +191,15 @@ def _show(comparison: Comparison) -> None:
         console.print()
     for note in notes(comparison):
         console.print(note, markup=False)
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(
+            f"the folder {folder} cannot be made: {error.strerror}", hint="name a folder of yours"
+        ) from error
 
 
 def _write(path: Path, text: str) -> None:

@@ -11,14 +11,28 @@ from rich.tree import Tree
 from graphrag_dual.cli.explaining import show_explanation
 from graphrag_dual.cli.options import AsJson, Home, Workspace, opened
 from graphrag_dual.cli.output import console, print_json, to_plain
+from graphrag_dual.errors import UsageError
 from graphrag_dual.explanation import title_of
-from graphrag_dual.model import Layer, Reading, SearchResult
+from graphrag_dual.model import Between, Layer, Reading, SearchFilter, SearchResult
 
 __all__ = ["register", "show_reading", "show_result"]
 
 _SNIPPET = 160
 
 Question = Annotated[str, typer.Argument(help="A question in plain words.")]
+
+OfDocument = Annotated[
+    list[str] | None, typer.Option("--document", metavar="URI", help="Search this document only; may be repeated.")
+]
+Where = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="KEY=VALUE", help="Documents with this metadata only: key=value, key=one,other or key=low..high."
+    ),
+]
+Since = Annotated[str | None, typer.Option(metavar="DATE", help="Documents whose metadata `date` is not before it.")]
+Until = Annotated[str | None, typer.Option(metavar="DATE", help="Documents whose metadata `date` is not after it.")]
+OfType = Annotated[list[str] | None, typer.Option("--type", metavar="TYPE", help="Entities of this type only.")]
 
 
 def register(app: typer.Typer) -> None:
@@ -31,6 +45,11 @@ def register(app: typer.Typer) -> None:
 def search(
     question: Question,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="Hits to show.")] = 10,
+    document: OfDocument = None,
+    where: Where = None,
+    since: Since = None,
+    until: Until = None,
+    entity_type: OfType = None,
     max_per_document: Annotated[
         int | None, typer.Option(min=1, help="Chunks of one document to show at most.", show_default=False)
     ] = None,
@@ -42,8 +61,9 @@ def search(
     as_json: AsJson = False,
 ) -> int:
     """Search both channels at once and show the fused hits with the evidence of each channel."""
+    filters = _filter(document, where, since, until, entity_type)
     with opened(home=home, workspace=workspace) as rag:
-        result = rag.search(question, limit=limit, max_per_document=max_per_document)
+        result = rag.search(question, limit=limit, filters=filters, max_per_document=max_per_document)
     if as_json:
         print_json({**to_plain(result), "explain": result.explain()} if explain else result)
         return 0
@@ -56,13 +76,19 @@ def search(
 def ask(
     question: Question,
     limit: Annotated[int, typer.Option(min=1, max=100, help="Pieces of evidence to answer from.")] = 12,
+    document: OfDocument = None,
+    where: Where = None,
+    since: Since = None,
+    until: Until = None,
+    entity_type: OfType = None,
     home: Home = None,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> int:
     """Answer from the indexed documents, with checked citations."""
+    filters = _filter(document, where, since, until, entity_type)
     with opened(home=home, workspace=workspace) as rag:
-        answer = rag.ask(question, limit=limit)
+        answer = rag.ask(question, limit=limit, filters=filters)
     if as_json:
         print_json(answer)
         return 0
@@ -119,6 +145,48 @@ def _label(layer: Layer, *, summary: bool = True) -> Text:
         label.append(f"\n{text[:_SNIPPET]}{'...' if len(text) > _SNIPPET else ''}")
         label.append(f" ({layer.generator})", style="dim")
     return label
+
+
+def _filter(
+    documents: list[str] | None,
+    where: list[str] | None,
+    since: str | None,
+    until: str | None,
+    entity_types: list[str] | None,
+) -> SearchFilter | None:
+    """The filter that the options ask for, None without any.
+
+    Raises:
+        UsageError: a condition is not of the form KEY=VALUE.
+    """
+    if not any((documents, where, since, until, entity_types)):
+        return None
+    return SearchFilter(
+        documents=documents or None,
+        metadata=dict(map(_condition, where or ())),
+        since=since,
+        until=until,
+        entity_types=entity_types or None,
+    )
+
+
+def _condition(text: str) -> tuple[str, Between | list[str]]:
+    key, equals, value = text.partition("=")
+    if not key or not equals:
+        raise UsageError(f"--where {text!r} is not of the form KEY=VALUE", hint="write --where year=2021")
+    low, dots, high = value.partition("..")
+    if dots:
+        return key, Between(_end(low), _end(high))
+    return key, value.split(",")
+
+
+def _end(text: str) -> str | int | float | None:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text or None
 
 
 def show_result(result: SearchResult) -> None:

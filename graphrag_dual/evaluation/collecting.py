@@ -9,7 +9,8 @@ from graphrag_dual.batching import grouped
 from graphrag_dual.engine import Engine
 from graphrag_dual.errors import ConfigError, InputError
 from graphrag_dual.evaluation.dataset import Dataset, Question
-from graphrag_dual.evaluation.recording import ChunkPlace, Heading, QuestionLists, Recording, chunk_ids
+from graphrag_dual.evaluation.recording import ChunkPlace, Heading, QuestionLists, Recording, ReportPlace, chunk_ids
+from graphrag_dual.ids import document_id
 from graphrag_dual.ports import Observer
 
 __all__ = ["collect", "index_dataset"]
@@ -58,7 +59,9 @@ async def collect(engine: Engine, dataset: Dataset, *, extractor: str, observer:
         generators |= found
         observer.progress("questions", number, len(dataset.questions))
     state = (await engine.status()).state
-    named = sorted({one for lists in questions.values() for one in chunk_ids(lists)})
+    reports = await _reports(engine, dataset)
+    named = {one for lists in questions.values() for one in chunk_ids(lists)}
+    named.update(one for report in reports.values() for one in report.chunk_ids)
     heading = Heading(
         package_version=graphrag_dual.__version__,
         dataset=dataset.name,
@@ -72,7 +75,7 @@ async def collect(engine: Engine, dataset: Dataset, *, extractor: str, observer:
         rrf_k=engine.settings.rrf_k,
         strategy=engine.settings.strategy,
     )
-    return Recording(heading, questions, await _places(engine, named))
+    return Recording(heading, questions, await _places(engine, sorted(named)), reports)
 
 
 async def _ask(engine: Engine, question: Question, limit: int) -> tuple[QuestionLists, set[str]]:
@@ -82,7 +85,7 @@ async def _ask(engine: Engine, question: Question, limit: int) -> tuple[Question
     started = time.perf_counter()
     embedding_s = started - asked  # both channels wait for it
     local = await engine.local.lists(question.text, limit)
-    await engine.local.candidates(local, limit)
+    engine.local.candidates(local, limit)
     between = time.perf_counter()
     global_ = await engine.global_.lists(question.text, limit)
     found = await engine.global_.candidates(global_, limit)
@@ -97,6 +100,12 @@ async def _ask(engine: Engine, question: Question, limit: int) -> tuple[Question
 
 def _strings(value: object) -> tuple[str, ...]:
     return tuple(map(str, value)) if isinstance(value, list) else ()
+
+
+async def _reports(engine: Engine, dataset: Dataset) -> dict[str, ReportPlace]:
+    relevant = {uri for one in dataset.questions for uri, grade in one.grades.items() if grade >= 1}
+    found = await engine.global_.citing([document_id(engine.workspace, uri) for uri in sorted(relevant)])
+    return {one.id: ReportPlace(one.level, one.size, one.chunk_ids) for one in found}
 
 
 async def _places(engine: Engine, ids: list[str]) -> dict[str, ChunkPlace]:

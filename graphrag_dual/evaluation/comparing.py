@@ -3,40 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from graphrag_dual.errors import InputError
+from graphrag_dual.evaluation.ablation import AblationTable, ablate
+from graphrag_dual.evaluation.bootstrap import Difference, difference
 from graphrag_dual.evaluation.dataset import Dataset, Question
 from graphrag_dual.evaluation.judging import Judge, Scores
 from graphrag_dual.evaluation.metrics import METRICS
+from graphrag_dual.evaluation.mixed import REPORT_BUDGET, MixedTable, judge_mixed
 from graphrag_dual.evaluation.recording import Heading, QuestionLists, Recording
 from graphrag_dual.evaluation.strategies import CHANNELS, LISTS, STRATEGIES, Order, rank_all
+from graphrag_dual.evaluation.tuned import tuned_orders
 from graphrag_dual.evaluation.tuning import ConvexWeights, convex_orders, tune_convex
+from graphrag_dual.search.weights_file import TunedWeights
 
-__all__ = ["MAIN_METRIC", "Comparison", "KindTable", "Row", "Split", "compare", "paired_bootstrap"]
+__all__ = ["MAIN_METRIC", "Comparison", "KindTable", "Row", "Split", "Times", "compare"]
 
 Split = Literal["all", "even", "odd"]
 MAIN_METRIC = "NDCG@10"
 
-_SEED = 20260
-_RESAMPLES = 10_000
-_BATCH_CELLS = 4_000_000
+
+@dataclass(frozen=True, slots=True)
+class Times:
+    """Milliseconds that a question took: mean, median and 95th percentile."""
+
+    mean: float
+    p50: float
+    p95: float
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Mean metrics of one strategy over ``questions`` questions, and the mean time of what it had to ask, in ms.
+    """Mean metrics of one strategy over ``questions`` questions, and the time of what it had to ask.
 
-    A metric is None where no question gives anything to measure; ``ms`` is None for a list that is never asked alone.
+    A metric is None where no question gives anything to measure; ``times`` is None for a list that is never asked alone.
+    ``main`` is NDCG@10 with its 95 % interval.
     """
 
     strategy: str
     questions: int
     metrics: Scores
-    ms: float | None
+    main: Difference
+    times: Times | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,25 +71,46 @@ class KindTable:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The tables of one set, with what they were made from."""
+    """The tables of one set, with what they were made from.
+
+    ``mixed`` judges chunks and reports together, all questions first and then kind by kind.  ``not_strict`` questions were
+    left out, None where they were not asked to be.
+    """
 
     heading: Heading
     split: Split
     kinds: tuple[KindTable, ...]
+    mixed: tuple[MixedTable, ...]
+    ablation: tuple[AblationTable, ...]
     convex: ConvexWeights | None
+    tuned: TunedWeights | None
     unjudged: int
+    not_strict: int | None
+    report_budget: int
 
 
 async def compare(
-    dataset: Dataset, recording: Recording, *, split: Split = "all", kinds: Sequence[str] = ()
+    dataset: Dataset,
+    recording: Recording,
+    *,
+    split: Split = "all",
+    kinds: Sequence[str] = (),
+    strict: bool = False,
+    ablation: bool = False,
+    report_budget: int = REPORT_BUDGET,
+    tuned: TunedWeights | None = None,
 ) -> Comparison:
     """Score every strategy on the questions of ``split`` and ``kinds`` (all kinds, where none is named).
 
-    ``convex`` is tuned on the even questions of all kinds and scored on the odd ones only, whatever the split.
+    ``strict`` leaves out questions that the set itself does not call strict.  ``convex`` is tuned on the even questions of
+    all kinds and scored on the odd ones only, whatever the split; so is ``tuned``, where such weights are given.
 
     Raises:
         InputError: no question is left, or a kind is unknown.
     """
+    left = sum(not one.strict for one in dataset.questions) if strict else None
+    if strict:
+        dataset = replace(dataset, questions=tuple(one for one in dataset.questions if one.strict))
     chosen = _chosen(dataset, split, kinds)
     judge = Judge(dataset, recording)
     orders: dict[str, Mapping[str, Order]] = {**await rank_all(dataset, recording)}
@@ -86,32 +119,24 @@ async def compare(
     weights = tune_convex(even, recording, judge) if even and odd else None
     if weights:
         orders["convex"] = convex_orders(odd, recording, weights)
+    if tuned and odd:
+        orders["tuned"] = await tuned_orders(odd, recording, tuned.weights)
     tables = []
     for kind in dict.fromkeys(one.kind for one in chosen):
         asked = [one for one in chosen if one.kind == kind]
         tables.append(_table(kind, asked, orders, recording, judge))
-    return Comparison(recording.heading, split, tuple(tables), weights, dataset.unjudged)
-
-
-def paired_bootstrap(differences: Sequence[float], *, seed: int = _SEED) -> tuple[float, float]:
-    """95 % interval of the mean of paired ``differences`` by the percentile bootstrap (10,000 resamples).
-
-    Efron and Tibshirani, "An Introduction to the Bootstrap", chapter 13.  The same input gives the same interval.
-
-    Raises:
-        ValueError: there is no difference.
-    """
-    if not differences:
-        raise ValueError("there is nothing to resample")
-    values = np.asarray(differences, dtype=np.float64)
-    random = np.random.default_rng(seed)
-    batch = max(1, _BATCH_CELLS // len(values))
-    means: list[float] = []
-    for start in range(0, _RESAMPLES, batch):
-        drawn = random.integers(0, len(values), size=(min(batch, _RESAMPLES - start), len(values)))
-        means.extend(values[drawn].mean(axis=1).tolist())
-    low, high = np.quantile(means, [0.025, 0.975]).tolist()
-    return low, high
+    return Comparison(
+        heading=recording.heading,
+        split=split,
+        kinds=tuple(tables),
+        mixed=await judge_mixed(chosen, recording, budget=report_budget),
+        ablation=await ablate(chosen, recording, judge) if ablation else (),
+        convex=weights,
+        tuned=tuned,
+        unjudged=dataset.unjudged,
+        not_strict=left,
+        report_budget=report_budget,
+    )
 
 
 def _chosen(dataset: Dataset, split: Split, kinds: Sequence[str]) -> list[Question]:
@@ -122,7 +147,7 @@ def _chosen(dataset: Dataset, split: Split, kinds: Sequence[str]) -> list[Questi
         )
     chosen = [one for one in dataset.questions if split in ("all", one.half) and (not kinds or one.kind in kinds)]
     if not chosen:
-        raise InputError(f"no question of {dataset.name} is in split {split}", hint="use --split all")
+        raise InputError(f"no question of {dataset.name} is in split {split}", hint="use --split all, without --strict")
     return chosen
 
 
@@ -135,8 +160,8 @@ def _table(
     }
     lists = [recording.questions[one.id] for one in asked]
     rows = {
-        name: Row(name, len(scores[name]), _means(list(scores[name].values())), _ms(name, lists))
-        for name in (*STRATEGIES[:-1], "convex", STRATEGIES[-1])
+        name: _row(name, list(scores[name].values()), _times(name, lists))
+        for name in (*STRATEGIES[:-1], "convex", "tuned", STRATEGIES[-1])
         if scores.get(name)
     }
     main = {name: row.metrics[MAIN_METRIC] or 0.0 for name, row in rows.items()}
@@ -146,6 +171,7 @@ def _table(
         (scores["default"][one.id][MAIN_METRIC] or 0.0) - (scores[channel][one.id][MAIN_METRIC] or 0.0)
         for one in sorted(asked, key=lambda one: one.id)
     ]
+    gain = difference(gains)
     return KindTable(
         kind=kind,
         questions=len(asked),
@@ -154,8 +180,13 @@ def _table(
         best_single_list=single,
         regret_channel=main[channel] - main["default"],
         regret_list=main[single] - main["default"],
-        gain_interval=paired_bootstrap(gains),
+        gain_interval=(gain.low, gain.high),
     )
+
+
+def _row(name: str, scores: Sequence[Scores], times: Times | None) -> Row:
+    main = difference(sorted(one[MAIN_METRIC] or 0.0 for one in scores))
+    return Row(name, len(scores), _means(scores), main, times)
 
 
 def _means(scores: Sequence[Scores]) -> Scores:
@@ -167,8 +198,8 @@ def _means(scores: Sequence[Scores]) -> Scores:
     return means
 
 
-def _ms(strategy: str, lists: Sequence[QuestionLists]) -> float | None:
-    """Mean time of the channels that ``strategy`` asks; of both at once, that of the slower."""
+def _times(strategy: str, lists: Sequence[QuestionLists]) -> Times | None:
+    """Times of the channels that ``strategy`` asks; of both at once, that of the slower."""
     if strategy in LISTS:
         return None
     seconds = {
@@ -177,5 +208,6 @@ def _ms(strategy: str, lists: Sequence[QuestionLists]) -> float | None:
         "global": [one.global_s for one in lists],
     }
     both = [max(one.local_s, one.global_s) for one in lists]
-    times = seconds.get(strategy, both)
-    return 1000 * sum(times) / len(times)
+    ms = 1000 * np.array(seconds.get(strategy, both))
+    p50, p95 = np.quantile(ms, [0.5, 0.95]).tolist()
+    return Times(float(ms.mean()), p50, p95)

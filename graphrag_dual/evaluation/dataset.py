@@ -1,7 +1,7 @@
 """A folder with judged questions: documents, questions and who answers which.
 
     corpus.jsonl      id, title, text                     one document a line; an optional ``.gz`` behind any name
-    queries.jsonl     id, text, kind, answers, answer_groups
+    queries.jsonl     id, text, kind, answers, answer_groups, strict
     qrels.tsv         question id, document id, grade     0 = judged and not relevant; a heading line may stand above
     extraction.jsonl  optional: a recorded extraction, see ``extraction/recorded.py``
 
@@ -35,6 +35,7 @@ class Question:
     """A question with its judgements: ``grades`` by document URI, and per answer group the accepted strings.
 
     ``half`` is the parity of its line (0-based) in the file: what is tuned on even questions is reported on odd ones.
+    ``strict`` is False where the set itself says that its judgements may lack something.
     """
 
     id: str
@@ -43,6 +44,7 @@ class Question:
     half: Half
     grades: Mapping[str, int]
     answer_groups: tuple[tuple[str, ...], ...] = ()
+    strict: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,7 @@ class _QueryRow(BaseModel):
     kind: str = "question"
     answers: list[str] = []
     answer_groups: str | list[str | list[str]] | None = None
+    strict: bool = True
 
     def groups(self) -> tuple[tuple[str, ...], ...]:
         """Accepted answers: of each group one is wanted; without groups the answers are one group."""
@@ -101,7 +104,7 @@ def read_dataset(folder: Path, *, workspace: str) -> Dataset:
     _refuse_repeated([row.id for row in queries], paths["queries.jsonl"])
     grades = _grades(texts["qrels.tsv"], paths["qrels.tsv"], [row.id for row in queries], documents)
     questions = tuple(
-        Question(row.id, row.text, row.kind, "odd" if number % 2 else "even", grades[row.id], row.groups())
+        Question(row.id, row.text, row.kind, "odd" if number % 2 else "even", grades[row.id], row.groups(), row.strict)
         for number, row in enumerate(queries)
         if any(grade >= 1 for grade in grades[row.id].values())
     )

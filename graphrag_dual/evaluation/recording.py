@@ -1,7 +1,8 @@
 """Everything that both channels found for each question, kept, so that every fusion replays without a database.
 
-A file of recorded lists is JSON Lines: a heading, one line a question, one line a chunk.  An item of a list is
-``[id, raw score]`` and its rank is its place.  No text is kept: a chunk is its span in its document.
+A file of recorded lists is JSON Lines: a heading, one line a question, one line a report that cites a relevant document,
+one line a chunk.  An item of a list is ``[id, raw score]`` and its rank is its place.  No text is kept: a chunk is its span
+in its document.
 """
 
 from __future__ import annotations
@@ -19,9 +20,9 @@ from graphrag_dual.errors import InputError
 from graphrag_dual.evaluation.dataset import Dataset
 from graphrag_dual.search.lists import GlobalLists, LocalLists
 
-__all__ = ["ChunkPlace", "Heading", "QuestionLists", "Recording", "read_recording", "write_recording"]
+__all__ = ["ChunkPlace", "Heading", "QuestionLists", "Recording", "ReportPlace", "read_recording", "write_recording"]
 
-FORMAT = "graphrag-dual lists 1"
+FORMAT = "graphrag-dual lists 2"
 _AGAIN = "collect the lists again with `--lists FILE`"
 
 
@@ -54,6 +55,15 @@ class ChunkPlace:
 
 
 @dataclass(frozen=True, slots=True)
+class ReportPlace:
+    """A report: the finest level that it stands at (0 = coarsest), the entities of its community, the chunks it cites."""
+
+    level: int
+    size: int
+    chunk_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class QuestionLists:
     """The lists of one question with the time that each channel took, from the question to candidates with texts.
 
@@ -70,11 +80,15 @@ class QuestionLists:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """The lists of all questions of a set, by question id, and the place of each chunk in them, by chunk id."""
+    """The lists of all questions of a set, by question id, and the place of each chunk named, by chunk id.
+
+    ``reports`` holds, by id, every live report that cites a relevant document of any question, found or not.
+    """
 
     heading: Heading
     questions: Mapping[str, QuestionLists]
     chunks: Mapping[str, ChunkPlace]
+    reports: Mapping[str, ReportPlace]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +97,14 @@ class _ChunkLine:
     place: ChunkPlace
 
 
-_LINE: TypeAdapter[QuestionLists | _ChunkLine] = TypeAdapter(QuestionLists | _ChunkLine)
+@dataclass(frozen=True, slots=True)
+class _ReportLine:
+    report: str
+    cites: ReportPlace
+
+
+_Line = QuestionLists | _ReportLine | _ChunkLine
+_LINE: TypeAdapter[_Line] = TypeAdapter(_Line)
 
 
 def write_recording(recording: Recording, path: Path) -> None:
@@ -106,6 +127,8 @@ def _lines(recording: Recording) -> Iterator[str]:
     yield recording.heading.model_dump_json()
     for lists in recording.questions.values():
         yield _LINE.dump_json(lists).decode()
+    for report, cites in sorted(recording.reports.items()):
+        yield _LINE.dump_json(_ReportLine(report, cites)).decode()
     for chunk, place in sorted(recording.chunks.items()):
         yield _LINE.dump_json(_ChunkLine(chunk, place)).decode()
 
@@ -128,19 +151,30 @@ def read_recording(path: Path, *, dataset: Dataset) -> Recording:
             f"not to {dataset.name} with hash {dataset.digest}",
             hint=f"name the folder that they came from, or {_AGAIN}",
         )
+    recording = Recording(heading, *_parsed(lines[1:], path))
+    _refuse_gaps(recording, dataset, path)
+    return recording
+
+
+def _parsed(
+    lines: Sequence[str], path: Path
+) -> tuple[dict[str, QuestionLists], dict[str, ChunkPlace], dict[str, ReportPlace]]:
     questions: dict[str, QuestionLists] = {}
     chunks: dict[str, ChunkPlace] = {}
-    for number, line in enumerate(lines[1:], start=2):
+    reports: dict[str, ReportPlace] = {}
+    for number, line in enumerate(lines, start=2):
         try:
             one = _LINE.validate_json(line)
         except ValidationError:
             raise InputError(f"recorded lists {path}, line {number}: not of the form", hint=_AGAIN) from None
-        if isinstance(one, _ChunkLine):
-            chunks[one.chunk] = one.place
-        else:
-            questions[one.question] = one
-    _refuse_gaps(questions, chunks, dataset, path)
-    return Recording(heading, questions, chunks)
+        match one:
+            case QuestionLists():
+                questions[one.question] = one
+            case _ReportLine():
+                reports[one.report] = one.cites
+            case _ChunkLine():
+                chunks[one.chunk] = one.place
+    return questions, chunks, reports
 
 
 def _heading(lines: Sequence[str], path: Path) -> Heading:
@@ -152,13 +186,12 @@ def _heading(lines: Sequence[str], path: Path) -> Heading:
     raise InputError(f"{path} does not begin with the heading of `{FORMAT}`", hint=_AGAIN)
 
 
-def _refuse_gaps(
-    questions: Mapping[str, QuestionLists], chunks: Mapping[str, ChunkPlace], dataset: Dataset, path: Path
-) -> None:
-    lacking = [question.id for question in dataset.questions if question.id not in questions]
-    named = {one for lists in questions.values() for one in chunk_ids(lists)}
-    if lacking or named - chunks.keys():
-        what = f"question {lacking[0]}" if lacking else f"chunk {min(named - chunks.keys())}"
+def _refuse_gaps(recording: Recording, dataset: Dataset, path: Path) -> None:
+    lacking = [question.id for question in dataset.questions if question.id not in recording.questions]
+    named = {one for lists in recording.questions.values() for one in chunk_ids(lists)}
+    named.update(one for report in recording.reports.values() for one in report.chunk_ids)
+    if lacking or named - recording.chunks.keys():
+        what = f"question {lacking[0]}" if lacking else f"chunk {min(named - recording.chunks.keys())}"
         raise InputError(f"recorded lists {path} lack {what}: the file is cut off", hint=_AGAIN)
 
 
@@ -167,5 +200,7 @@ def chunk_ids(lists: QuestionLists) -> Iterator[str]:
     for ranked in lists.local.chunks.values():
         yield from (one for one, _ in ranked)
     yield from lists.global_.cited
+    for finding in lists.global_.worded_findings:
+        yield from finding.chunk_ids
     for cited in lists.citations.values():
         yield from cited

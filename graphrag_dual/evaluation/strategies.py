@@ -13,9 +13,14 @@ from graphrag_dual.search.lists import ScoredIds
 
 __all__ = [
     "CHANNELS",
+    "EQUAL",
     "LISTS",
     "STRATEGIES",
+    "Order",
     "best_first",
+    "chunks_of",
+    "fused_channels",
+    "global_candidates",
     "global_chunks",
     "local_chunks",
     "normalised",
@@ -26,9 +31,10 @@ __all__ = [
 Order = tuple[str, ...]
 _Rule = Callable[[str, ScoredIds, ScoredIds, int], Order]
 
-LISTS = ("dense", "bm25", "graph", "cited")
+_OF_CHUNKS = ("dense", "bm25", "graph")  # of the local channel
+LISTS = (*_OF_CHUNKS, "cited")
 CHANNELS = ("local", "global")
-STRATEGIES = (*LISTS, *CHANNELS, "minmax", "rrf", "weighted", "adaptive", "default")
+STRATEGIES = (*LISTS, *CHANNELS, "minmax", "rrf", "weighted", "adaptive", "learned", "default")
 """All but the tuned ones.
 
 | strategy | orders chunks by |
@@ -41,11 +47,12 @@ STRATEGIES = (*LISTS, *CHANNELS, "minmax", "rrf", "weighted", "adaptive", "defau
 | rrf | reciprocal rank fusion of local and global, equal weights |
 | weighted | the same with fixed weights 1.0 and 0.5 |
 | adaptive | the same with the weights that the question's plan gives |
+| learned | what the weights learned from questions give: so far the same as default |
 | default | what ``search`` does: the plan's weights over lanes, chunks that findings cite at 0.45 of the global weight |
 """
 
 _FIXED: Mapping[Channel, float] = {"local": 1.0, "global": 0.5}
-_EQUAL: Mapping[Channel, float] = {"local": 1.0, "global": 1.0}
+EQUAL: Mapping[Channel, float] = {"local": 1.0, "global": 1.0}
 _MOST = 1000  # hits that a search may be asked for
 
 
@@ -57,7 +64,7 @@ async def rank_all(dataset: Dataset, recording: Recording) -> dict[str, dict[str
         lists = recording.questions[question.id]
         local = local_chunks(lists, limit=heading.candidates, k=heading.rrf_k)
         global_ = global_chunks(lists, limit=heading.candidates, k=heading.rrf_k)
-        for name in ("dense", "bm25", "graph"):
+        for name in _OF_CHUNKS:
             orders[name][question.id] = _ids(lists.local.chunks[name])
         orders["cited"][question.id] = lists.global_.cited
         orders["local"][question.id] = _ids(local)
@@ -65,8 +72,14 @@ async def rank_all(dataset: Dataset, recording: Recording) -> dict[str, dict[str
         for name, rule in _RULES.items():
             orders[name][question.id] = rule(question.text, local, global_, heading.rrf_k)
         hits = await replay_search(question.text, lists, heading)
-        orders["default"][question.id] = tuple(hit.doc_id for hit in hits if hit.source_type == "local_chunk")
+        orders["default"][question.id] = chunks_of(hits)
+        orders["learned"][question.id] = orders["default"][question.id]  # the place for weights that are learned
     return orders
+
+
+def chunks_of(hits: Iterable[SearchHit]) -> Order:
+    """The chunks among ``hits``, in their order."""
+    return tuple(hit.doc_id for hit in hits if hit.source_type == "local_chunk")
 
 
 def local_chunks(lists: QuestionLists, *, limit: int, k: int) -> ScoredIds:
@@ -79,8 +92,18 @@ def global_chunks(lists: QuestionLists, *, limit: int, k: int) -> ScoredIds:
     return lists.global_.walk(lists.citations, k=k, limit=limit)
 
 
-async def replay_search(question: str, lists: QuestionLists, heading: Heading) -> tuple[SearchHit, ...]:
-    """Up to 1,000 hits of ``search``, by the engine's own fusion over the recorded lists; without texts."""
+async def replay_search(
+    question: str,
+    lists: QuestionLists,
+    heading: Heading,
+    *,
+    list_weights: Mapping[str, float] | None = None,
+    weights: Mapping[Channel, float] | None = None,
+) -> tuple[SearchHit, ...]:
+    """Up to 1,000 hits of ``search``, by the engine's own fusion over the recorded lists; without texts.
+
+    ``list_weights`` and ``weights`` take the place of the package's and of the plan's.
+    """
     channels = _Replayed(lists, heading)
     searcher = DualSearcher(
         channels,
@@ -90,7 +113,8 @@ async def replay_search(question: str, lists: QuestionLists, heading: Heading) -
         strategy=heading.strategy,
         lanes=LANES,
     )
-    return (await searcher.search(question, limit=_MOST)).hits
+    chosen = plan(question, strategy=heading.strategy, lists=list_weights)
+    return (await searcher.search(question, limit=_MOST, weights=weights, plan=chosen)).hits
 
 
 class _Replayed:
@@ -106,10 +130,11 @@ class _Replayed:
         return by_score([*chunks, *_bare("local_entity", local.fused_entities(k=self._k))])
 
     async def search_community_reports(self, query: str, limit: int) -> list[Candidate]:
-        return _global_candidates(self._lists, limit=self._limit, k=self._k)
+        return global_candidates(self._lists, limit=self._limit, k=self._k)
 
 
-def _global_candidates(lists: QuestionLists, *, limit: int, k: int) -> list[Candidate]:
+def global_candidates(lists: QuestionLists, *, limit: int, k: int) -> list[Candidate]:
+    """What the global channel gives: reports and the chunks behind them, with its scores and without texts."""
     reports = _bare("global_community", lists.global_.fused_reports(k=k)[:limit])
     return by_score([*reports, *_bare("local_chunk", lists.global_.fused_chunks(lists.citations, k=k, limit=limit))])
 
@@ -136,15 +161,17 @@ def _minmax(question: str, local: ScoredIds, global_: ScoredIds, k: int) -> Orde
 
 
 def _rrf(local: ScoredIds, global_: ScoredIds, k: int, weights: Mapping[Channel, float]) -> Order:
-    lists = [
-        RankedList("local", weights["local"], _ids(local)),
-        RankedList("global", weights["global"], _ids(global_)),
-    ]
+    return fused_channels(_ids(local), _ids(global_), k, weights)
+
+
+def fused_channels(local: Order, global_: Order, k: int, weights: Mapping[Channel, float]) -> Order:
+    """Weighted reciprocal rank fusion of the two channels, each as one list."""
+    lists = [RankedList("local", weights["local"], local), RankedList("global", weights["global"], global_)]
     return tuple(one.doc_id for one in reciprocal_rank_fusion(lists, k=k))
 
 
 def _equal(question: str, local: ScoredIds, global_: ScoredIds, k: int) -> Order:
-    return _rrf(local, global_, k, _EQUAL)
+    return _rrf(local, global_, k, EQUAL)
 
 
 def _weighted(question: str, local: ScoredIds, global_: ScoredIds, k: int) -> Order:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from graphrag_dual.cjk import has_cjk_word
 from graphrag_dual.resolution.choosing import choose_name, choose_type, merge_descriptions
 from graphrag_dual.store.database import Database
 
@@ -42,10 +43,14 @@ async def _rebuild_facts(database: Database, workspace: str, rows: Sequence[Mapp
 
 async def _rebuild_entities(database: Database, workspace: str, rows: Sequence[Mapping[str, Any]]) -> None:
     gone = [row["id"] for row in rows if not row["mentions"]]
-    kept = [derive_entity(row["id"], row["mentions"]) for row in rows if row["mentions"]]
+    kept = [_entity_row(derive_entity(row["id"], row["mentions"])) for row in rows if row["mentions"]]
     await database.write("drop_unmentioned_entities", workspace=workspace, ids=gone)
     await database.write("rebuild_entities", workspace=workspace, rows=kept)
     await database.write("rebuild_relationships", workspace=workspace, ids=[row["id"] for row in kept])
+
+
+def _entity_row(derived: Mapping[str, Any]) -> dict[str, Any]:
+    return {**derived, "cjk": has_cjk_word("\n".join([derived["name"], *derived["aliases"]]))}
 
 
 def derive_fact(fact_id: str, statements: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

@@ -1,31 +1,38 @@
-"""What both channels share: how hits of an index become lists, and chunks become candidates."""
+"""What both channels share: how hits of an index become lists, and lists become candidates."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 
-from graphrag_dual.ids import workspace_scope
-from graphrag_dual.model import Candidate
+from graphrag_dual.model import Candidate, SourceType
 from graphrag_dual.search.fusion import Fused
 from graphrag_dual.search.lists import ScoredIds
-from graphrag_dual.search.lucene import STOP_WORDS, fulltext_query
-from graphrag_dual.store.database import Database, Row
+from graphrag_dual.store.database import Row
 
-__all__ = ["by_score", "chunk_candidates", "metadata_of", "scoped_query", "undisturbed", "with_scores"]
+__all__ = ["Read", "bare_candidates", "by_score", "interleaved", "known_of", "ranked_in", "reach", "undisturbed"]
+
+Read = Callable[..., Awaitable[list[Row]]]
+"""``Database.read`` with a bound on the time that the server spends."""
 
 # A vector index is asked for this many times the candidates before the workspace is gone through vector by vector.
 _WIDER = 8
-_MOST = 1000
+_LEAST, _MOST = 50, 1000
 
 
-def scoped_query(question: str, workspace: str) -> str:
-    """Full-text query for ``question`` that demands the workspace's scope; ``""`` where nothing is left to look for."""
-    terms = fulltext_query(question)
-    if all(term.lower() in STOP_WORDS for term in terms.split()):
-        return ""
-    return f"+scope:{workspace_scope(workspace)} +({terms})"
+def reach(limit: int) -> int:
+    """How many candidates an index is asked for where ``limit`` items are wanted."""
+    return min(_MOST, max(_LEAST, limit))
+
+
+def interleaved(*lists: Sequence[Row]) -> list[Row]:
+    """Lists of different scales as one: their first items, then their second ones, each id once."""
+    rows: dict[str, Row] = {}
+    for at in range(max(map(len, lists), default=0)):
+        for one in lists:
+            if at < len(one):
+                rows.setdefault(one[at]["id"], one[at])
+    return list(rows.values())
 
 
 async def undisturbed(
@@ -65,39 +72,23 @@ def by_score(candidates: Iterable[Candidate]) -> list[Candidate]:
     return sorted(candidates, key=lambda candidate: (-candidate.raw_score, candidate.doc_id))
 
 
-def with_scores(candidates: Iterable[Candidate], *lists: Mapping[str, ScoredIds]) -> list[Candidate]:
-    """Candidates with the raw score of each list that ranks them, ``metadata["scores"]``, beside their ranks."""
-    scores: dict[tuple[str, str], float] = {}
-    for name, scored in (item for one in lists for item in one.items()):
-        for item_id, score in scored:
-            scores.setdefault((name, item_id), score)
-    return [replace(one, metadata={**one.metadata, "scores": _scores(one, scores)}) for one in candidates]
+def bare_candidates(
+    source_type: SourceType, ranked: Iterable[Fused], lists: Mapping[str, ScoredIds]
+) -> list[Candidate]:
+    """Candidates without their texts, which come after the fusion; ``ranked`` is the order made of ``lists``."""
+    found = ranked_in(lists)
+    return [Candidate(one.doc_id, "", source_type, one.score, found(one)) for one in ranked]
 
 
-def _scores(candidate: Candidate, scores: Mapping[tuple[str, str], float]) -> dict[str, float]:
-    ranks = candidate.metadata["lists"]
-    names = ranks if isinstance(ranks, Mapping) else ()
-    return {name: scores[name, candidate.doc_id] for name in names if (name, candidate.doc_id) in scores}
+def ranked_in(lists: Mapping[str, ScoredIds]) -> Callable[[Fused], dict[str, object]]:
+    """Gives the rank (``lists``) and the raw score (``scores``) of an item in each of the lists that found it."""
+    scores = {name: dict(reversed(scored)) for name, scored in lists.items()}  # of an id that stands twice, the first
+    return lambda one: {
+        "lists": dict(one.ranks),
+        "scores": {name: scores[name][one.doc_id] for name in one.ranks},
+    }
 
 
-async def chunk_candidates(database: Database, workspace: str, ranked: Sequence[Fused]) -> list[Candidate]:
-    """Chunks with their texts and provenance, in the order of ``ranked``; one deleted meanwhile is left out."""
-    rows = await database.read("chunk_evidence", workspace=workspace, ids=[fused.doc_id for fused in ranked])
-    known = {row["id"]: row for row in rows}
-    return [
-        Candidate(
-            fused.doc_id,
-            known[fused.doc_id]["text"],
-            "local_chunk",
-            fused.score,
-            metadata_of(fused, known[fused.doc_id]),
-        )
-        for fused in ranked
-        if fused.doc_id in known
-    ]
-
-
-def metadata_of(fused: Fused, row: Mapping[str, object]) -> dict[str, object]:
-    """What is known of a hit beside its text, with its rank in each list that found it."""
-    known = {key: value for key, value in row.items() if key not in ("id", "text") and value not in ("", [])}
-    return {**known, "lists": dict(fused.ranks)}
+def known_of(row: Mapping[str, object]) -> dict[str, object]:
+    """What a row says of a hit beside its id and text, without what is empty."""
+    return {key: value for key, value in row.items() if key not in ("id", "text") and value not in ("", [])}

@@ -2,7 +2,7 @@
 
     question -> plan -> [local | global] -> ranked lists -> fuse -> rerank -> arrange -> hits
 
-A channel that fails or is late costs its hits, not the search, and so does a reranker; the result says so in ``notices``.
+A channel that fails or is late costs its hits, not the search; the result says so in ``notices``.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ import anyio
 from graphrag_dual.errors import GraphRagDualError, InputError
 from graphrag_dual.explanation import ChannelUsed
 from graphrag_dual.model import Candidate, Channel, Plan, SearchHit, SearchResult, SourceType
-from graphrag_dual.ports import GlobalRetriever, LocalRetriever, Reranker
-from graphrag_dual.search.arranging import arrange
+from graphrag_dual.ports import GlobalRetriever, LocalRetriever, Reranker, TextSource
+from graphrag_dual.search.arranging import Arranged, arrange
 from graphrag_dual.search.explaining import trace_of
 from graphrag_dual.search.fusion import Fused, RankedList, reciprocal_rank_fusion
 from graphrag_dual.search.intent import plan as plan_of
@@ -33,6 +33,10 @@ _log = logging.getLogger(__name__)
 
 _CHANNELS: tuple[Channel, ...] = ("local", "global")
 _MOST = 1000
+# Of each list so many times the hits wanted are fused: what no list has near its top may still be among the first.
+_DEPTH = 5
+# So many more than wanted are looked at where some may be passed over; where that was not enough, so many times more.
+_SPARE, _MORE = 10, 4
 _Ask = Callable[[str, int], Awaitable[Sequence[Candidate]]]
 
 
@@ -64,6 +68,19 @@ class _Vote:
         return self.weight / (self.k + self.rank)
 
 
+@dataclass(frozen=True, slots=True)
+class _Fusion:
+    """The fused order, the lists that voted for it, and the way from one of it to a hit."""
+
+    k: int
+    voting: Sequence[RankedList]
+    fused: Sequence[Fused]
+    hit: Callable[[Fused], SearchHit]
+
+    def hits(self, start: int, end: int) -> list[SearchHit]:
+        return [self.hit(one) for one in self.fused[start:end]]
+
+
 class DualSearcher:
     """Searches a local and a global retriever concurrently and fuses their ranked lists by reciprocal rank."""
 
@@ -77,13 +94,17 @@ class DualSearcher:
         channel_timeout_s: float = 10.0,
         strategy: str = "adaptive",
         lanes: Mapping[tuple[Channel, SourceType], float] | None = None,
+        texts: TextSource | None = None,
         drop_duplicates: bool = False,
         reranker: Reranker | None = None,
         rerank_first: int = 30,
     ) -> None:
         """Take two retrievers.
 
-        ``k`` is the constant of the fusion, ``candidates`` the least number of items asked of each channel,
+        Where these give candidates without their texts, ``texts`` fills in those of the hits that are left in the end.
+
+        ``k`` is the constant of the fusion, ``candidates`` the least number of items asked of each channel (five for
+        each hit wanted, up to 1,000, are asked for in any case),
         ``channel_timeout_s`` the seconds after which a channel is left out, ``strategy`` ``adaptive`` or ``rrf``.
 
         A candidate's rank is its position in its channel's list.  With ``lanes`` each source type of a channel is ranked on
@@ -107,6 +128,7 @@ class DualSearcher:
         self._timeout_s = channel_timeout_s
         self._strategy = strategy
         self._lanes = lanes
+        self._texts = texts
         self._drop_duplicates = drop_duplicates
         self._reranker = reranker
         self._rerank_first = rerank_first
@@ -129,7 +151,8 @@ class DualSearcher:
 
         Raises:
             InputError: the question is blank.
-            GraphRagDualError: no channel answered; the class is that of the local channel's error where it is ours.
+            GraphRagDualError: no channel answered; the class is that of the local channel's error where it is ours.  Or the
+                texts of the hits did not come in time.
             ValueError: ``limit`` is not 1 to 1000, ``max_per_document`` is below 1, or the weights are unfit.
         """
         check_call(question, limit)
@@ -138,16 +161,13 @@ class DualSearcher:
         started = time.perf_counter()
         chosen = _weighted(plan or plan_of(question, strategy=self._strategy), weights or {})
         asked = [channel for channel in _CHANNELS if chosen.weights[channel] > 0]
-        outcomes = await self._ask_all(question, asked, max(self._candidates, limit))
+        outcomes = await self._ask_all(question, asked, min(_MOST, max(self._candidates, _DEPTH * limit)))
         _raise_if_all_failed(outcomes)
         channels = [outcomes[one].used(one, chosen.weights[one]) for one in asked]
-        not_asked = _keep_only(outcomes, source_types) if source_types is not None else []
-        voting = self._voting(chosen, outcomes)
-        k = self._k if chosen.k is None else chosen.k
-        fused = self._fuse(voting, k, outcomes)
         notices = [f"{one.name} channel left out: {one.problem}" for one in channels if one.problem]
-        hits = await self._reranked(question, fused, notices)
-        arranged = arrange(hits, limit=limit, max_per_document=max_per_document, drop_duplicates=self._drop_duplicates)
+        not_asked = _keep_only(outcomes, source_types) if source_types is not None else []
+        fusion = self._fuse(chosen, outcomes)
+        arranged = await self._arranged(question, fusion, limit, max_per_document, notices)
         return SearchResult(
             plan=chosen,
             hits=arranged.hits,
@@ -155,25 +175,54 @@ class DualSearcher:
             channel_s={channel: outcomes[channel].seconds for channel in asked},
             total_s=time.perf_counter() - started,
             trace=trace_of(
-                k=k,
-                voting=[one for lists in voting.values() for one in lists],
+                k=fusion.k,
+                voting=fusion.voting,
                 found={channel: outcome.candidates for channel, outcome in outcomes.items()},
                 channels=channels,
-                fused=fused,
+                fused=fusion.fused,
                 arranged=arranged,
                 not_asked=not_asked,
             ),
         )
 
-    async def _reranked(self, question: str, fused: list[SearchHit], notices: list[str]) -> list[SearchHit]:
+    async def _arranged(
+        self, question: str, fusion: _Fusion, limit: int, max_per_document: int | None, notices: list[str]
+    ) -> Arranged:
+        """The hits to show.  Texts are brought for as many as may be needed, and for more where that was not enough."""
+        spare = 0
+        if self._drop_duplicates or max_per_document is not None:
+            spare = _SPARE if max_per_document is None else _SPARE + 3 * limit
+        reach = max(limit + spare, self._rerank_first if self._reranker else 0)
+        hits = await self._reranked(question, await self._told(fusion.hits(0, reach)), notices)
+        while True:
+            arranged = arrange(
+                hits, limit=limit, max_per_document=max_per_document, drop_duplicates=self._drop_duplicates
+            )
+            if len(arranged.hits) == limit or reach >= len(fusion.fused):
+                return arranged
+            hits += await self._told(fusion.hits(reach, _MORE * reach))
+            reach *= _MORE
+
+    async def _reranked(self, question: str, hits: list[SearchHit], notices: list[str]) -> list[SearchHit]:
         """The hits as they are to be arranged; a reranker that failed adds a notice."""
         if self._reranker is None:
-            return fused
-        hits, problem = await reranked(
-            fused, question, self._reranker, first=self._rerank_first, timeout_s=self._timeout_s
-        )
+            return hits
+        first, timeout_s = self._rerank_first, self._timeout_s
+        hits, problem = await reranked(hits, question, self._reranker, first=first, timeout_s=timeout_s)
         notices += [f"hits not reranked: {problem}"] if problem else []
         return hits
+
+    async def _told(self, hits: list[SearchHit]) -> list[SearchHit]:
+        if self._texts is None:
+            return hits
+        try:
+            with anyio.fail_after(self._timeout_s):
+                return await self._texts.with_texts(hits)
+        except TimeoutError as error:
+            raise GraphRagDualError(
+                f"the texts of {len(hits)} hits did not come within {self._timeout_s:g} s",
+                hint="ask again, or raise GRAPHRAG_DUAL_CHANNEL_TIMEOUT_S",
+            ) from error
 
     async def _ask_all(self, question: str, asked: Sequence[Channel], wanted: int) -> dict[Channel, _Outcome]:
         # In the channels' own order, whichever ends first.
@@ -205,21 +254,21 @@ class DualSearcher:
             _log.warning("%s channel left out: %s", channel, type(outcome.error or TimeoutError()).__name__)
         return outcome
 
-    def _voting(self, plan: Plan, outcomes: Mapping[Channel, _Outcome]) -> dict[Channel, list[RankedList]]:
-        return {
+    def _fuse(self, plan: Plan, outcomes: Mapping[Channel, _Outcome]) -> _Fusion:
+        k = self._k if plan.k is None else plan.k
+        lists = {
             channel: ranked_lists(channel, outcome.candidates.values(), plan, self._lanes)
             for channel, outcome in outcomes.items()
         }
-
-    def _fuse(
-        self, lists: Mapping[Channel, list[RankedList]], k: int, outcomes: Mapping[Channel, _Outcome]
-    ) -> list[SearchHit]:
         voting = {one.name: (channel, one.weight) for channel, votes in lists.items() for one in votes}
         places = {channel: self._places(outcome.candidates.values()) for channel, outcome in outcomes.items()}
-        return [
-            _hit(fused, [_Vote(*voting[name], name, rank, k) for name, rank in fused.ranks.items()], places, outcomes)
-            for fused in reciprocal_rank_fusion([one for votes in lists.values() for one in votes], k=k)
-        ]
+
+        def hit(fused: Fused) -> SearchHit:
+            votes = [_Vote(*voting[name], name, rank, k) for name, rank in fused.ranks.items()]
+            return _hit(fused, votes, places, outcomes)
+
+        flat = [one for votes in lists.values() for one in votes]
+        return _Fusion(k, flat, reciprocal_rank_fusion(flat, k=k), hit)
 
     def _places(self, candidates: Iterable[Candidate]) -> dict[str, int]:
         """The 1-based place of each candidate in its channel, with lanes that among those of its source type."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from graphrag_dual.explanation import ChannelUsed, Dropped, Explanation, HitExplained, ListUsed, Place, title_of
 from graphrag_dual.model import Candidate, Channel, SearchHit, SearchResult, SourceType
 from graphrag_dual.search.arranging import Arranged
-from graphrag_dual.search.fusion import RankedList
+from graphrag_dual.search.fusion import Fused, RankedList
 
 __all__ = ["Trace", "trace_of"]
 
@@ -94,20 +94,21 @@ def trace_of(
     voting: Sequence[RankedList],
     found: _Found,
     channels: Sequence[ChannelUsed],
-    fused: Sequence[SearchHit],
+    fused: Sequence[Fused],
     arranged: Arranged,
     not_asked: Sequence[Candidate],
 ) -> Trace:
-    """Remember a search: ``fused`` are its hits in fused order, ``not_asked`` candidates of other source types."""
+    """Remember a search: ``fused`` is all that was fused, ``not_asked`` are candidates of other source types."""
     shown = {hit.doc_id for hit in arranged.hits}
+    below = _below(fused, arranged)
     passed = [
         Dropped(drop.hit.doc_id, title_of(drop.hit.doc_id, drop.hit.metadata), drop.reason, drop.of)
         for drop in arranged.dropped
     ]
     counts = Counter(drop.reason for drop in passed)
-    for reason, rest in (("source type", not_asked), ("below limit", arranged.rest)):
-        passed += [Dropped(one.doc_id, title_of(one.doc_id, one.metadata), reason) for one in rest[:_NAMED]]
-        counts[reason] = len(rest)
+    counts.update({"source type": len(not_asked), "below limit": len(below)})
+    passed += [Dropped(one.doc_id, title_of(one.doc_id, one.metadata), "source type") for one in not_asked[:_NAMED]]
+    passed += [Dropped(doc_id, title_of(doc_id, known), "below limit") for doc_id, known in below[:_NAMED]]
     return Trace(
         k=k,
         voting=tuple(voting),
@@ -116,11 +117,18 @@ def trace_of(
             doc_id: {channel: candidates[doc_id] for channel, candidates in found.items() if doc_id in candidates}
             for doc_id in shown
         },
-        fused_ranks={hit.doc_id: rank for rank, hit in enumerate(fused, 1) if hit.doc_id in shown},
+        fused_ranks={one.doc_id: rank for rank, one in enumerate(fused, 1) if one.doc_id in shown},
         channels=tuple(channels),
         dropped=tuple(passed),
         dropped_counts={reason: count for reason, count in counts.items() if count},
     )
+
+
+def _below(fused: Sequence[Fused], arranged: Arranged) -> list[tuple[str, Mapping[str, object]]]:
+    """What came after the limit, in order: hits with what is known of them, then those whose texts nobody asked for."""
+    known: dict[str, Mapping[str, object]] = {hit.doc_id: hit.metadata for hit in arranged.rest}
+    seen = {hit.doc_id for hit in (*arranged.hits, *(drop.hit for drop in arranged.dropped))}
+    return [*known.items(), *((one.doc_id, {}) for one in fused if one.doc_id not in known and one.doc_id not in seen)]
 
 
 def _inside(voting: Sequence[RankedList], found: _Found) -> dict[str, int]:

@@ -1,36 +1,59 @@
 """The global channel: community reports of the live generation, and the chunks that their findings cite.
 
-One round trip finds reports by meaning and by words and the findings nearest to the question; a second brings the texts.
-A chunk that the local channel ranks and a matching finding cites is one piece of evidence with two votes: that is what
-makes agreement between the channels count.
+One round trip finds reports by meaning and by words and the findings nearest to the question; a second what the reports
+cite; texts come after the fusion (``texts.py``).  A chunk that the local channel ranks and a matching finding cites is one
+piece of evidence with two votes: that is what makes agreement between the channels count.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from itertools import zip_longest
 
 from graphrag_dual.model import Candidate
-from graphrag_dual.search.candidates import by_score, chunk_candidates, scoped_query, undisturbed, with_scores
+from graphrag_dual.search.candidates import Read, bare_candidates, by_score, interleaved, ranked_in, reach, undisturbed
+from graphrag_dual.search.filters import Admitted
 from graphrag_dual.search.fusion import Fused
-from graphrag_dual.search.lists import FindingHit, GlobalLists
+from graphrag_dual.search.lists import FindingHit, GlobalLists, ScoredIds, walked
 from graphrag_dual.search.question import QuestionEncoder
+from graphrag_dual.search.words import words_of
+from graphrag_dual.store.communities import CitingReport, reports_citing
 from graphrag_dual.store.database import Database, Row
 from graphrag_dual.store.indexes import read_index_state
 
 __all__ = ["GlobalChannel"]
 
+_LISTS = ("report_dense", "report_bm25", "report_cjk", "finding_dense", "finding_bm25", "finding_cjk")
+
 
 class GlobalChannel:
-    """Ranks the community reports of one workspace; a ``GlobalRetriever``."""
+    """Ranks the community reports of one workspace, or of what a filter admits of it; a ``GlobalRetriever``.
 
-    def __init__(self, database: Database, questions: QuestionEncoder, *, workspace: str, k: int = 60) -> None:
+    The server ends a query after ``timeout_s``.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        questions: QuestionEncoder,
+        *,
+        workspace: str,
+        k: int = 60,
+        timeout_s: float = 60.0,
+        admitted: Admitted | None = None,
+        generation: int | None = None,
+    ) -> None:
         self._database = database
+        self._read: Read = partial(database.read_within, timeout_s)
         self._questions = questions
         self._workspace = workspace
         self._k = k
+        self._admitted = admitted
+        self._generation = generation
 
     async def search_community_reports(self, query: str, limit: int) -> list[Candidate]:
-        """Up to ``limit`` reports and up to ``limit`` chunks that their findings cite, best first.
+        """Up to ``limit`` reports and up to ``limit`` chunks that their findings cite, best first, without their texts.
 
         All of one generation, the one that was live at the start.  Empty before the first communities are built.
 
@@ -45,67 +68,66 @@ class GlobalChannel:
         Raises:
             DatabaseError: the server failed.
         """
-        state = await read_index_state(self._database, self._workspace)
-        if state is None or state.generation == 0:
+        generation = await self._live_generation() if self._generation is None else self._generation
+        if generation == 0:
             return GlobalLists(generation=0, reports={"dense": (), "bm25": ()}, findings=())
-        rows = await self._rows(query, await self._questions.vector(query), state.generation, max(50, limit))
-        found = [
-            FindingHit(row["id"], row["score"], tuple(row["chunk_ids"]))
-            for row in rows
-            if row["list"] == "finding_dense"
-        ]
+        lists: dict[str, list[Row]] = {name: [] for name in _LISTS}
+        for row in await self._rows(query, await self._questions.vector(query), generation, reach(limit)):
+            lists[row["list"]].append(row)
+        words = interleaved(lists["report_cjk"], lists["report_bm25"])[: reach(limit)]
+        # Two findings of one report may be equally near, and the index orders them as it likes.
+        near, in_pairs, worded = (_findings(lists[f"finding_{name}"]) for name in ("dense", "cjk", "bm25"))
         return GlobalLists(
-            generation=state.generation,
-            reports={
-                name: tuple((row["id"], row["score"]) for row in rows if row["list"] == f"report_{name}")
-                for name in ("dense", "bm25")
-            },
-            # Two findings of one report may be equally near, and the index orders them as it likes.
-            findings=tuple(sorted(found, key=lambda one: (-one.score, one.report_id, one.chunk_ids))),
+            generation=generation,
+            reports={"dense": _scored(lists["report_dense"]), "bm25": _scored(words)},
+            findings=near,
+            worded_findings=tuple(one for both in zip_longest(in_pairs, worded) for one in both if one is not None),
         )
 
     async def candidates(self, lists: GlobalLists, limit: int) -> list[Candidate]:
-        """Up to ``limit`` reports and up to ``limit`` cited chunks of ``lists`` with their texts, best first.
+        """Up to ``limit`` reports and up to ``limit`` cited chunks of ``lists``, best first, without their texts.
 
         Raises:
             DatabaseError: the server failed.
         """
         if lists.generation == 0:
             return []
-        rows = await self._reports(lists.fused_reports(k=self._k)[:limit], lists.generation)
-        citations = {row["id"]: _cited(row) for _, row in rows}
-        chunks = lists.fused_chunks(citations, k=self._k, limit=limit)
+        heads = await self._heads(lists.fused_reports(k=self._k)[:limit], lists.generation)
+        citations = {fused.doc_id: head["cited_chunk_ids"] for fused, head in heads}
+        walk = lists.walk(citations, k=self._k, limit=limit)
+        chunks = bare_candidates("local_chunk", walked(walk, k=self._k)[:limit], {"walk": walk})
+        found = ranked_in(lists.scored_reports)
         reports = [
-            Candidate(fused.doc_id, _report_text(row), "global_community", fused.score, _report_metadata(fused, row))
-            for fused, row in rows
+            Candidate(fused.doc_id, "", "global_community", fused.score, {**head, **found(fused)})
+            for fused, head in heads
         ]
-        candidates = [*reports, *await chunk_candidates(self._database, self._workspace, chunks)]
-        walk = {"walk": lists.walk(citations, k=self._k, limit=limit)}
-        return by_score(with_scores(candidates, lists.scored_reports, walk))
+        return by_score([*reports, *chunks])
+
+    async def _live_generation(self) -> int:
+        state = await read_index_state(self._database, self._workspace)
+        return 0 if state is None else state.generation
 
     async def _rows(self, query: str, vector: list[float] | None, generation: int, candidates: int) -> list[Row]:
-        text = scoped_query(query, self._workspace)
-        if vector is None:
-            return await self._database.read(
-                "global_text_lists",
-                workspace=self._workspace,
-                generation=generation,
-                text=text,
-                candidates=candidates,
-            )
+        words = words_of(query, workspace=self._workspace)
+        text: dict[str, object] = {
+            "workspace": self._workspace,
+            "generation": generation,
+            "text": words.text,
+            "cjk": words.cjk,
+        }
+
+        if self._admitted is not None:
+            return await self._filtered_rows(self._admitted, text, vector, candidates)
 
         async def ask(number: int) -> list[Row]:
-            return await self._database.read(
-                "global_lists",
-                workspace=self._workspace,
-                generation=generation,
-                vector=vector,
-                text=text,
-                candidates=number,
-            )
+            if vector is None:
+                return await self._read("global_text_lists", **text, candidates=number)
+            found = await self._read("global_lists", **text, vector=vector, candidates=number)
+            rows: list[Row] = found[0]["rows"]
+            return rows
 
         async def exact(lists: set[str]) -> list[Row]:
-            return await self._database.read(
+            return await self._read(
                 "exact_global_lists",
                 workspace=self._workspace,
                 generation=generation,
@@ -116,26 +138,53 @@ class GlobalChannel:
 
         return await undisturbed(ask, exact, candidates=candidates)
 
-    async def _reports(self, ranked: Sequence[Fused], generation: int) -> list[tuple[Fused, Row]]:
-        rows = await self._database.read(
-            "report_evidence",
-            workspace=self._workspace,
-            generation=generation,
-            ids=[fused.doc_id for fused in ranked],
+    async def _filtered_rows(
+        self, admitted: Admitted, text: dict[str, object], vector: list[float] | None, candidates: int
+    ) -> list[Row]:
+        lists = [name for name in _LISTS if vector is not None or not name.endswith("_dense")]
+        rows = await self._read(
+            "filtered_global_lists",
+            **text,
+            **admitted.documents,
+            vector=vector or [],
+            candidates=candidates,
+            lists=lists,
         )
-        known = {row["id"]: row for row in rows}
+        return sorted(rows, key=lambda row: (-row["score"], row["id"]))
+
+    async def citing(self, document_ids: Sequence[str]) -> list[CitingReport]:
+        """The live reports that cite a chunk of one of these documents, by id, with all chunks that they cite.
+
+        Raises:
+            DatabaseError: the server failed.
+        """
+        generation = await self._live_generation()
+        if generation == 0:
+            return []
+        return await reports_citing(self._database, self._workspace, generation, document_ids)
+
+    async def _heads(self, ranked: Sequence[Fused], generation: int) -> list[tuple[Fused, Row]]:
+        """What is known of reports beside their texts; under a filter of those alone that hold no word of another document.
+
+        A finding may cite admitted chunks alone and stand in a report that does not: its chunks count, the report is
+        not shown.
+        """
+        live = {"workspace": self._workspace, "generation": generation}
+        ids = [fused.doc_id for fused in ranked]
+        if self._admitted is not None:
+            rows = await self._read("admitted_reports", **live, **self._admitted.documents, ids=ids)
+            ids = [row["id"] for row in rows]
+        rows = await self._read("report_heads", **live, ids=ids)
+        known = {row.pop("id"): row for row in rows[0]["rows"]}
+        for row in known.values():
+            row["cited_chunk_ids"] = list(dict.fromkeys(row.pop("cited")))
         return [(fused, known[fused.doc_id]) for fused in ranked if fused.doc_id in known]
 
 
-def _cited(row: Row) -> list[str]:
-    return list(dict.fromkeys(chunk_id for finding in row["findings"] for chunk_id in finding["chunk_ids"]))
+def _scored(rows: Sequence[Row]) -> ScoredIds:
+    return tuple((row["id"], row["score"]) for row in rows)
 
 
-def _report_text(row: Row) -> str:
-    findings = [f"{finding['number']}. {finding['summary']}" for finding in row["findings"]]
-    return "\n".join([row["title"], row["summary"], *findings])
-
-
-def _report_metadata(fused: Fused, row: Row) -> dict[str, object]:
-    head = {key: row[key] for key in ("title", "rating", "generator", "community_id", "level", "size")}
-    return {**head, "cited_chunk_ids": _cited(row), "lists": dict(fused.ranks)}
+def _findings(rows: Sequence[Row]) -> tuple[FindingHit, ...]:
+    found = [FindingHit(row["id"], row["score"], tuple(row["chunk_ids"])) for row in rows]
+    return tuple(sorted(found, key=lambda one: (-one.score, one.report_id, one.chunk_ids)))

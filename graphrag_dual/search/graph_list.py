@@ -61,22 +61,33 @@ def personalised_pagerank(
     ``seeds`` (entities) and ``chunks`` hold the weights of the restart, by id.  Undirected; parallel edges count once, at
     their greater weight.  Empty when nothing is seeded.
     """
-    weights: dict[tuple[str, str], float] = {}
-    for a, b, weight in around.edges:
-        if a != b:
-            pair = (a, b) if a < b else (b, a)
-            weights[pair] = max(weight, weights.get(pair, 0.0))
-    for entity_id, chunk_id in around.mentions:
-        weights[(entity_id, chunk_id)] = _MENTION
-    names = sorted({name for pair in weights for name in pair} | seeds.keys() | chunks.keys())
+    one, other, weights = _ends(around)
+    names = sorted({*one, *other, *seeds, *chunks})
     number = {name: i for i, name in enumerate(names)}
     restart = np.zeros(len(names))
     for name, weight in (*seeds.items(), *chunks.items()):
         restart[number[name]] += weight
     if not names or restart.sum() == 0:
         return {}
-    scores = _iterate(weights, number, restart / restart.sum())
+    ends = np.array([[number[name] for name in one], [number[name] for name in other]], dtype=np.intp)
+    scores = _iterate(*_merged(ends, np.array(weights), len(names)), restart / restart.sum())
     return dict(zip(names, scores.tolist(), strict=True))
+
+
+def _ends(around: Neighbourhood) -> tuple[list[str], list[str], list[float]]:
+    """Both ends and the weight of everything that joins two nodes; a mention weighs 2."""
+    edges = [edge for edge in around.edges if edge[0] != edge[1]]
+    one = [edge[0] for edge in edges] + [entity_id for entity_id, _ in around.mentions]
+    other = [edge[1] for edge in edges] + [chunk_id for _, chunk_id in around.mentions]
+    return one, other, [edge[2] for edge in edges] + [_MENTION] * len(around.mentions)
+
+
+def _merged(ends: np.ndarray, weights: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """``ends`` (2, n) and ``weights`` (n) with each pair of nodes once, in either direction, at its greatest weight."""
+    pairs = ends.min(axis=0) * count + ends.max(axis=0)
+    heaviest = np.lexsort((-weights, pairs))
+    distinct, first = np.unique(pairs[heaviest], return_index=True)
+    return np.stack(np.divmod(distinct, count)), weights[heaviest[first]]
 
 
 def _sharpened(scores: Sequence[float]) -> list[float]:
@@ -84,12 +95,10 @@ def _sharpened(scores: Sequence[float]) -> list[float]:
     return [(max(0.0, score) / best) ** _SHARPNESS if best > 0 else 0.0 for score in scores]
 
 
-def _iterate(weights: Mapping[tuple[str, str], float], number: Mapping[str, int], restart: np.ndarray) -> np.ndarray:
-    ends = np.array([(number[a], number[b]) for a, b in weights], dtype=np.intp).reshape(-1, 2)
-    weight = np.array(list(weights.values()))
-    source = np.concatenate([ends[:, 0], ends[:, 1]])
-    target = np.concatenate([ends[:, 1], ends[:, 0]])
-    flow = np.concatenate([weight, weight])
+def _iterate(ends: np.ndarray, weights: np.ndarray, restart: np.ndarray) -> np.ndarray:
+    source = np.concatenate([ends[0], ends[1]])
+    target = np.concatenate([ends[1], ends[0]])
+    flow = np.concatenate([weights, weights])
     strength = np.bincount(source, flow, minlength=len(restart))
     share = flow / strength[source]
     scores = restart

@@ -1,60 +1,82 @@
 """The local channel: entities and chunks, by meaning, by words and by the graph.
 
 One round trip finds the first lists and the facts nearest to the question, a second the bounded neighbourhood of their
-entities, a third the texts.  Chunks and entities are ranked apart, each by weighted reciprocal rank fusion of a dense, a
-BM25 and a graph list.
+entities; texts come after the fusion (``texts.py``).  Chunks and entities are ranked apart, each by weighted reciprocal
+rank fusion: a dense, a BM25 and a graph list of each, the chunks that hold the question's exact terms, and the entities
+that it names.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from graphrag_dual.model import Candidate
 from graphrag_dual.search.candidates import (
+    Read,
+    bare_candidates,
     by_score,
-    chunk_candidates,
-    metadata_of,
-    scoped_query,
+    interleaved,
+    known_of,
+    reach,
     undisturbed,
-    with_scores,
 )
-from graphrag_dual.search.fusion import Fused
+from graphrag_dual.search.filters import Admitted
 from graphrag_dual.search.graph_list import Neighbourhood, chunk_weights, personalised_pagerank, seed_weights
 from graphrag_dual.search.lists import ENTITIES, LocalLists, ScoredIds
+from graphrag_dual.search.names import named
 from graphrag_dual.search.question import QuestionEncoder
+from graphrag_dual.search.words import Words, words_of
 from graphrag_dual.store.database import Database, Row
 
 __all__ = ["LocalChannel"]
 
-_LISTS = ("chunk_dense", "chunk_bm25", "entity_dense", "entity_bm25", "fact_dense")
+_LISTS = (
+    *("chunk_dense", "chunk_bm25", "chunk_cjk", "chunk_exact", "chunk_quoted"),
+    *("entity_dense", "entity_bm25", "entity_cjk", "entity_named", "fact_dense"),
+)
 
 # Few and precise seeds beat many: measured on multi-hop questions, five facts rank better than eight or fifteen.
 _FACTS = 5
 _CHUNKS, _NEAR = 50, 5  # chunks near to the question that take part, and those whose entities are followed
 _FANOUT = 30
 _BREADTH = 100
+# Relationships or mentions of an entity above which the walk does not go on from it.
 _HUB = 1000
 
 
 class LocalChannel:
-    """Ranks the entities and chunks of one workspace; a ``LocalRetriever``."""
+    """Ranks the entities and chunks of one workspace, or of what a filter admits of it; a ``LocalRetriever``.
 
-    def __init__(self, database: Database, questions: QuestionEncoder, *, workspace: str, k: int = 60) -> None:
-        self._database = database
+    The server ends a query after ``timeout_s``.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        questions: QuestionEncoder,
+        *,
+        workspace: str,
+        k: int = 60,
+        timeout_s: float = 60.0,
+        admitted: Admitted | None = None,
+    ) -> None:
+        self._read: Read = partial(database.read_within, timeout_s)
         self._questions = questions
         self._workspace = workspace
         self._k = k
+        self._admitted = admitted
 
     async def search_entities_and_chunks(self, query: str, limit: int) -> list[Candidate]:
-        """Up to ``limit`` chunks and up to 10 entities, best first.
+        """Up to ``limit`` chunks and up to 10 entities, best first, without their texts.
 
-        ``metadata["lists"]`` of a candidate holds its rank in each list that found it.
+        ``metadata["lists"]`` of a candidate holds its rank in each list that found it, ``metadata["scores"]`` its raw score.
 
         Raises:
             DatabaseError: the server failed.
         """
-        return await self.candidates(await self.lists(query, limit), limit)
+        return self.candidates(await self.lists(query, limit), limit)
 
     async def lists(self, query: str, limit: int) -> LocalLists:
         """The ranked lists behind the candidates; ``limit`` is the least number of items asked of an index.
@@ -64,31 +86,28 @@ class LocalChannel:
         Raises:
             DatabaseError: the server failed.
         """
-        rows = await self._first_lists(query, await self._questions.vector(query), max(50, limit))
-        scores = await self._graph_scores(rows)
+        rows = await self._first_lists(query, await self._questions.vector(query), reach(limit))
+        scores = await self._only_admitted(await self._graph_scores(rows))
         return LocalLists(
             chunks={
                 "dense": _scored(rows["chunk_dense"]),
                 "bm25": _scored(rows["chunk_bm25"]),
-                "graph": _ranked(scores.chunks),
+                "graph": _ranked(scores.chunks)[: reach(limit)],
+                "exact": _scored(rows["chunk_exact"]),
             },
             entities={
                 "dense": _scored(rows["entity_dense"][:ENTITIES]),
                 "bm25": _scored(rows["entity_bm25"][:ENTITIES]),
                 "graph": _ranked(scores.entities)[:ENTITIES],
+                "named": _scored(rows["entity_named"][:ENTITIES]),
             },
         )
 
-    async def candidates(self, lists: LocalLists, limit: int) -> list[Candidate]:
-        """Up to ``limit`` chunks and up to 10 entities of ``lists`` with their texts, best first.
-
-        Raises:
-            DatabaseError: the server failed.
-        """
-        chunks = lists.fused_chunks(k=self._k)[:limit]
-        candidates = await chunk_candidates(self._database, self._workspace, chunks)
-        candidates += await self._entity_candidates(lists.fused_entities(k=self._k))
-        return by_score(with_scores(candidates, lists.chunks, lists.entities))
+    def candidates(self, lists: LocalLists, limit: int) -> list[Candidate]:
+        """Up to ``limit`` chunks and up to 10 entities of ``lists``, best first, without their texts."""
+        chunks = bare_candidates("local_chunk", lists.fused_chunks(k=self._k)[:limit], lists.chunks)
+        entities = bare_candidates("local_entity", lists.fused_entities(k=self._k), lists.entities)
+        return by_score([*chunks, *entities])
 
     async def chunks(self, ids: Sequence[str]) -> list[Candidate]:
         """The chunks of ``ids`` that there are, unranked, with their texts and provenance.
@@ -96,30 +115,66 @@ class LocalChannel:
         Raises:
             DatabaseError: the server failed.
         """
-        return await chunk_candidates(self._database, self._workspace, [Fused(one, 0.0, {}) for one in ids])
+        rows = await self._read(
+            "hit_texts", workspace=self._workspace, chunk_ids=list(ids), entity_ids=[], report_ids=[]
+        )
+        known = {row["id"]: row for row in rows[0]["chunks"]}
+        return [
+            Candidate(one, known[one]["text"], "local_chunk", 0.0, known_of(known[one])) for one in ids if one in known
+        ]
 
     async def _first_lists(self, query: str, vector: list[float] | None, candidates: int) -> dict[str, list[Row]]:
-        text = scoped_query(query, self._workspace)
+        """Rows by list, best first; ``entity_named`` are the entities that the question names, longest name first."""
+        words = words_of(query, workspace=self._workspace)
         lists: dict[str, list[Row]] = {name: [] for name in _LISTS}
-        if vector is None:
-            rows = await self._database.read(
-                "local_text_lists", workspace=self._workspace, text=text, candidates=candidates
-            )
-        else:
-            rows = await self._all_lists(text, vector, candidates)
-        for row in rows:
+        for row in await self._rows(words, vector, candidates):
             lists[row["list"]].append(row)
+        lists["chunk_bm25"] = interleaved(lists["chunk_cjk"], lists["chunk_bm25"])[:candidates]
+        lists["chunk_exact"] = interleaved(lists["chunk_exact"], lists["chunk_quoted"])[:candidates]
+        lists["entity_bm25"] = interleaved(lists["entity_cjk"], lists["entity_bm25"])[:candidates]
+        found = {row["id"]: row for row in lists["entity_named"]}
+        lists["entity_named"] = [found[one] for one in named(words.names, found.keys())]
         return lists
 
-    async def _all_lists(self, text: str, vector: list[float], candidates: int) -> list[Row]:
+    async def _only_admitted(self, scores: _GraphScores) -> _GraphScores:
+        """The walk goes through all relationships; only what the filter admits is a hit."""
+        if self._admitted is None:
+            return scores
+        rows = await self._read(
+            "admitted_items",
+            **self._admitted.items,
+            workspace=self._workspace,
+            chunk_ids=list(scores.chunks),
+            entity_ids=list(scores.entities),
+        )
+        known = {row["id"] for row in rows}
+        return _GraphScores(
+            chunks={one: score for one, score in scores.chunks.items() if one in known},
+            entities={one: score for one, score in scores.entities.items() if one in known},
+        )
+
+    async def _rows(self, words: Words, vector: list[float] | None, candidates: int) -> list[Row]:
+        text: dict[str, object] = {
+            "workspace": self._workspace,
+            "text": words.text,
+            "cjk": words.cjk,
+            "terms": words.terms,
+            "quoted": words.quoted,
+            "named_ids": list(words.names),
+        }
+
+        if self._admitted is not None:
+            return await self._filtered_rows(self._admitted, text, vector, candidates)
 
         async def ask(number: int) -> list[Row]:
-            return await self._database.read(
-                "local_lists", workspace=self._workspace, vector=vector, text=text, candidates=number
-            )
+            if vector is None:
+                return await self._read("local_text_lists", **text, candidates=number)
+            found = await self._read("local_lists", **text, vector=vector, candidates=number)
+            rows: list[Row] = found[0]["rows"]
+            return rows
 
         async def exact(lists: set[str]) -> list[Row]:
-            return await self._database.read(
+            return await self._read(
                 "exact_local_lists",
                 workspace=self._workspace,
                 vector=vector,
@@ -129,18 +184,32 @@ class LocalChannel:
 
         return await undisturbed(ask, exact, candidates=candidates)
 
+    async def _filtered_rows(
+        self, admitted: Admitted, text: dict[str, object], vector: list[float] | None, candidates: int
+    ) -> list[Row]:
+        asked = text | admitted.items | {"vector": vector or []}
+        lists = [name for name in _LISTS if vector is not None or not name.endswith("_dense")]
+
+        async def ask(number: int) -> list[Row]:
+            return await self._read("filtered_local_lists", **asked, candidates=number, lists=lists)
+
+        async def exact(crowded: set[str]) -> list[Row]:
+            return await self._read("exact_filtered_local_lists", **asked, candidates=candidates, lists=sorted(crowded))
+
+        if admitted.few:
+            return sorted(await exact(set(lists)), key=lambda row: (-row["score"], row["id"]))
+        return await undisturbed(ask, exact, candidates=candidates)
+
     async def _graph_scores(self, lists: Mapping[str, Sequence[Row]]) -> _GraphScores:
         facts = [(_cosine(row["score"]), row["entity_ids"]) for row in lists["fact_dense"][:_FACTS]]
-        if (
-            not facts
-        ):  # without facts the entities nearest to the question are the seeds, the words' order being no measure
-            nearest = lists["entity_dense"] or lists["entity_bm25"]
+        if not facts:  # then the entities nearest to the question are the seeds, all alike
+            nearest = lists["entity_dense"] or lists["entity_named"] or lists["entity_bm25"]
             facts = [(1.0, [row["id"]]) for row in nearest[:_FACTS]]
         dense = {row["id"]: _cosine(row["score"]) for row in lists["chunk_dense"][:_CHUNKS]}
         seed_ids = sorted({entity_id for _, entity_ids in facts for entity_id in entity_ids})
         if not (seed_ids or dense):
             return _GraphScores({}, {})
-        rows = await self._database.read(
+        rows = await self._read(
             "neighbourhood",
             workspace=self._workspace,
             seed_ids=seed_ids,
@@ -150,30 +219,15 @@ class LocalChannel:
             breadth=_BREADTH,
             hub=_HUB,
         )
-        around = Neighbourhood(rows[0]["edges"], rows[0]["mentions"], dict(rows[0]["seed_mentions"]))
+        mentions = [(entity_id, chunk_id) for entity_id, chunk_ids in rows[0]["mentions"] for chunk_id in chunk_ids]
+        mentions += [(entity_id, chunk_id) for chunk_id, entity_ids in rows[0]["mentioned"] for entity_id in entity_ids]
+        around = Neighbourhood(rows[0]["edges"], mentions, dict(rows[0]["seed_mentions"]))
         scores = personalised_pagerank(around, seed_weights(facts, around.seed_mentions), chunk_weights(dense))
         chunk_ids = dense.keys() | {chunk_id for _, chunk_id in around.mentions}
         return _GraphScores(
             chunks={name: score for name, score in scores.items() if name in chunk_ids},
             entities={name: score for name, score in scores.items() if name not in chunk_ids},
         )
-
-    async def _entity_candidates(self, ranked: Sequence[Fused]) -> list[Candidate]:
-        rows = await self._database.read(
-            "entity_evidence", workspace=self._workspace, ids=[fused.doc_id for fused in ranked]
-        )
-        known = {row["id"]: row for row in rows}
-        return [
-            Candidate(
-                fused.doc_id,
-                _entity_text(known[fused.doc_id]),
-                "local_entity",
-                fused.score,
-                metadata_of(fused, known[fused.doc_id]),
-            )
-            for fused in ranked
-            if fused.doc_id in known
-        ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,10 +247,5 @@ def _scored(rows: Sequence[Row]) -> ScoredIds:
 
 def _ranked(scores: Mapping[str, float]) -> ScoredIds:
     # Rounded, so that ties of the walk are broken by id and not by the last bits of a sum.
-    names = sorted((name for name in scores if scores[name] > 0), key=lambda name: (-round(scores[name], 12), name))
-    return tuple((name, scores[name]) for name in names)
-
-
-def _entity_text(row: Row) -> str:
-    head = f"{row['name']} ({row['type']})" if row["type"] else row["name"]
-    return "\n".join([head, *filter(None, [row["description"]]), *row["facts"]])
+    order = sorted((-round(score, 12), name) for name, score in scores.items() if score > 0)
+    return tuple((name, scores[name]) for _, name in order)

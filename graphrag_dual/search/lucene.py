@@ -7,8 +7,11 @@ Unescaped text fails (``a/b``, ``[x]``, ``foo AND``) or silently means something
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
-__all__ = ["STOP_WORDS", "fulltext_query"]
+from graphrag_dual.cjk import CJK
+
+__all__ = ["STOP_WORDS", "any_of", "fulltext_query", "phrase"]
 
 # What the analyzer `english` drops: a query of these alone finds nothing, or everything that a scope beside it lets in.
 STOP_WORDS = frozenset(
@@ -37,8 +40,7 @@ _SPECIAL = re.compile(r'([+\-!(){}\[\]^"~*?:\\/&|<>=])')
 _GAP = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff，。？！、；：…（）【】《》「」『』]+")
 _EDGE = ".,;:!?\"'`()[]{}<>*~^|&=/\\“”‘’"
 # What an analyzer counts as one token at least: a Chinese, Japanese or Korean character, or a run of other word signs.
-_IDEOGRAPH = r"\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
-_TOKEN = re.compile(rf"[{_IDEOGRAPH}]|[^\W_{_IDEOGRAPH}]+")
+_TOKEN = re.compile(rf"[{CJK}]|[^\W_{CJK}]+")
 _OPERATORS = frozenset({"AND", "OR", "NOT", "TO"})
 _MAX_LENGTH = 255
 
@@ -63,4 +65,17 @@ def fulltext_query(text: str, *, max_terms: int = 64) -> str:
             continue
         left -= len(tokens)
         terms[term.casefold()] = term.lower() if term in _OPERATORS else term
-    return " ".join(_SPECIAL.sub(r"\\\1", term) for term in terms.values())
+    return any_of(terms.values())
+
+
+def any_of(terms: Iterable[str]) -> str:
+    """Query of words that hold no white space, escaped, any of which may match."""
+    return " ".join(_SPECIAL.sub(r"\\\1", term) for term in terms)
+
+
+def phrase(text: str) -> str:
+    """Query of the words of ``text`` side by side; ``""`` where an analyzer would leave none of them."""
+    words = [match.group() for match in _TOKEN.finditer(text)]
+    if all(word.lower() in STOP_WORDS for word in words):
+        return ""
+    return f'"{" ".join(_GAP.sub(" ", text).replace(chr(92), " ").replace(chr(34), " ").split())[:_MAX_LENGTH]}"'

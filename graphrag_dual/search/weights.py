@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["LEARNED_K", "list_weights"]
+__all__ = ["LEARNED_K", "LIST_WEIGHTS"]
 
 LEARNED_K = 5
 
-_WEIGHTS: Mapping[str, float] = {
+LIST_WEIGHTS: Mapping[str, float] = {
     "local/dense": 0.5,
     "local/bm25": 0.5,
     "local/exact": 0.5,
@@ -22,8 +22,4 @@ _WEIGHTS: Mapping[str, float] = {
     "global/walk": 0.75,
     "global/global_community": 1.0,
 }
-
-
-def list_weights() -> Mapping[str, float]:
-    """Weight of each list, by ``channel/list``, or by ``channel/source type`` where all of it is one list."""
-    return _WEIGHTS
+"""Weight of each list, by ``channel/list``, or by ``channel/source type`` where all of it is one list."""

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from graphrag_dual.batching import grouped
+from graphrag_dual.cjk import has_cjk_word
 from graphrag_dual.ids import workspace_scope
 from graphrag_dual.model import Community, CommunityReport, Entity, Fact
 from graphrag_dual.store.database import Database, Row
 
 __all__ = [
+    "CitingReport",
     "LiveCommunity",
     "ReportMaterial",
     "StoredReport",
@@ -23,6 +25,7 @@ __all__ = [
     "put_generation",
     "put_reports",
     "report_materials",
+    "reports_citing",
 ]
 
 _ROWS_PER_WRITE = 1000
@@ -45,6 +48,16 @@ class LiveCommunity:
 
 
 @dataclass(frozen=True, slots=True)
+class CitingReport:
+    """A live report with the finest level that it stands at, the entities of its community and the chunks that it cites."""
+
+    id: str
+    level: int
+    size: int
+    chunk_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ReportMaterial:
     """What the graph holds for the report of one community."""
 
@@ -59,6 +72,21 @@ class ReportMaterial:
 async def live_communities(database: Database, workspace: str) -> list[LiveCommunity]:
     """Communities of the live generation, coarsest and largest first."""
     return [LiveCommunity(**row) for row in await database.read("live_communities", workspace=workspace)]
+
+
+async def reports_citing(
+    database: Database, workspace: str, generation: int, document_ids: Sequence[str]
+) -> list[CitingReport]:
+    """Reports of ``generation`` that cite a chunk of one of these documents, by id."""
+    found: dict[str, CitingReport] = {}
+    for group in grouped(document_ids, limit=_ROWS_PER_WRITE):
+        rows = await database.read(
+            "reports_citing", workspace=workspace, generation=generation, document_ids=list(group)
+        )
+        found.update(
+            {row["id"]: CitingReport(row["id"], row["level"], row["size"], tuple(row["chunk_ids"])) for row in rows}
+        )
+    return [found[one] for one in sorted(found)]
 
 
 async def put_generation(
@@ -142,7 +170,9 @@ async def put_reports(database: Database, workspace: str, reports: Sequence[Comm
 
 def _report_row(report: CommunityReport) -> Row:
     row = asdict(report)
+    row["cjk"] = has_cjk_word(f"{report.title}\n{report.summary}")
     for finding in row["findings"]:
+        finding["cjk"] = has_cjk_word(f"{finding['summary']}\n{finding['explanation']}")
         finding["chunk_ids"] = list(finding["chunk_ids"])
         finding["fact_ids"] = list(finding["fact_ids"])
     row["findings"] = list(row["findings"])

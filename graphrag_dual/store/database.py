@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import anyio
 import neo4j
-from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction
+from neo4j import AsyncDriver, AsyncGraphDatabase, AsyncManagedTransaction, unit_of_work
 from neo4j.exceptions import (
     AuthError,
     ClientError,
@@ -145,6 +145,13 @@ class Database:
             raise TypeError(f"{name} is a {query.mode} query")
         return await self.run(query, arguments)
 
+    async def read_within(self, timeout_s: float, name: str, /, **arguments: object) -> list[Row]:
+        """Run a named read query that the server itself ends after ``timeout_s``, should its caller be gone."""
+        query = query_book()[name]
+        if query.mode != "read":
+            raise TypeError(f"{name} is a {query.mode} query")
+        return await self.run(query, arguments, timeout_s=timeout_s)
+
     async def write(self, name: str, /, **arguments: object) -> list[Row]:
         """Run a named write query in a managed transaction, retried by the driver on transient errors."""
         query = query_book()[name]
@@ -156,27 +163,28 @@ class Database:
         """Run a statement of the DBA."""
         return await self.run(admin_book()[name], arguments)
 
-    async def run(self, query: Query, arguments: Mapping[str, object]) -> list[Row]:
-        """Run ``query`` in the way that its mode asks for."""
+    async def run(self, query: Query, arguments: Mapping[str, object], *, timeout_s: float | None = None) -> list[Row]:
+        """Run ``query`` in the way that its mode asks for; ``timeout_s`` bounds its transaction on the server."""
         query.check(arguments)
         started, rows = time.perf_counter(), None
         try:
-            rows = await self._run(query, arguments)
+            rows = await self._run(query, arguments, timeout_s)
         finally:
             if (queries := _recording.get()) is not None:
                 ms = (time.perf_counter() - started) * 1000
-                queries.append(QueryTime(query.name, ms, None if rows is None else len(rows)))
+                queries.append(QueryTime(query.name, ms, None if rows is None else _items(rows)))
         return rows
 
-    async def _run(self, query: Query, arguments: Mapping[str, object]) -> list[Row]:
+    async def _run(self, query: Query, arguments: Mapping[str, object], timeout_s: float | None) -> list[Row]:
         async with _translated(self.uri, self.database), self._driver.session(database=self.database) as session:
             if query.mode == "auto":
                 result = await session.run(query.text, dict(arguments))
-                rows = [record.data() async for record in result]
+                rows = [dict(zip(record.keys(), record.values(), strict=True)) async for record in result]
                 self._count(query, await result.consume())
                 return rows
             execute = session.execute_read if query.mode == "read" else session.execute_write
-            rows, summary = await execute(_run_in_transaction, query, arguments)
+            work = _run_in_transaction if timeout_s is None else unit_of_work(timeout=timeout_s)(_run_in_transaction)
+            rows, summary = await execute(work, query, arguments)
             self._count(query, summary)
             return rows
 
@@ -223,11 +231,17 @@ class Database:
         )
 
 
+def _items(rows: list[Row]) -> int:
+    """How much came back: rows, or what is in the lists of the one row that a query collects it into."""
+    lists = [value for value in rows[0].values() if isinstance(value, list)] if len(rows) == 1 else []
+    return sum(map(len, lists)) if lists else len(rows)
+
+
 async def _run_in_transaction(
     transaction: AsyncManagedTransaction, query: Query, arguments: Mapping[str, object]
 ) -> tuple[list[Row], neo4j.ResultSummary]:
     result = await transaction.run(query.text, dict(arguments))
-    rows = [record.data() async for record in result]
+    rows = [dict(zip(record.keys(), record.values(), strict=True)) async for record in result]
     return rows, await result.consume()
 
 

@@ -8,20 +8,24 @@ embedding.  Each step removes its mark in the transaction that does its work, so
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from graphrag_dual.batching import grouped
+from graphrag_dual.cjk import has_cjk_word
+from graphrag_dual.exact_terms import lookup_terms
 from graphrag_dual.ids import document_id, workspace_scope
-from graphrag_dual.model import Chunk, Document, Extraction
+from graphrag_dual.model import Chunk, Document, Extraction, MetadataValue
 from graphrag_dual.store.database import Database, Row
 
 __all__ = [
     "StoredDocument",
     "delete_documents",
     "find_documents",
+    "metadata_property",
     "put_document_batch",
     "put_extraction_batch",
+    "read_unread",
     "resolve_uris",
 ]
 
@@ -75,14 +79,52 @@ async def _delete_chunks(database: Database, workspace: str, chunk_ids: Sequence
 
 
 def _document_row(document: Document, chunks: Sequence[Chunk]) -> Row:
-    return {
+    properties = {
         "id": document.id,
         "uri": document.uri,
         "title": document.title,
         "content_hash": document.content_hash,
         "metadata": json.dumps(dict(document.metadata), ensure_ascii=False, sort_keys=True),
-        "chunks": [asdict(chunk) for chunk in chunks],
+        **_metadata_properties(document.metadata),
     }
+    return {"id": document.id, "properties": properties, "chunks": [_chunk_row(chunk) for chunk in chunks]}
+
+
+def _metadata_properties(metadata: Mapping[str, MetadataValue]) -> Row:
+    """Metadata as properties that a filter can ask for; a number too large for the database is kept as text."""
+    return {
+        metadata_property(key): str(value) if isinstance(value, int) and not -(2**63) <= value < 2**63 else value
+        for key, value in metadata.items()
+        if "\0" not in key
+    }
+
+
+def metadata_property(key: str) -> str:
+    """Name of the property of a document that holds its metadata of ``key``."""
+    return f"meta.{key}"
+
+
+def _chunk_row(chunk: Chunk) -> Row:
+    searched = f"{chunk.context}\n{chunk.text}"
+    return {**asdict(chunk), "cjk": has_cjk_word(searched), "exact_terms": _exact_terms(searched)}
+
+
+def _exact_terms(text: str) -> str:
+    return " ".join(lookup_terms(text))
+
+
+async def read_unread(database: Database) -> int:
+    """Read again what an older version stored without exact terms and single metadata, in all workspaces; how many nodes."""
+    done = 0
+    while rows := await database.read("unread_chunks", limit=_CHUNKS_PER_WRITE):
+        terms = [{"id": row["id"], "exact_terms": _exact_terms(row["text"])} for row in rows]
+        await database.write("put_exact_terms", rows=terms)
+        done += len(rows)
+    while rows := await database.read("unread_documents", limit=_CHUNKS_PER_WRITE):
+        metadata = [{"id": row["id"], "properties": _metadata_properties(json.loads(row["metadata"]))} for row in rows]
+        await database.write("put_metadata", rows=metadata)
+        done += len(rows)
+    return done
 
 
 async def resolve_uris(database: Database, workspace: str, uris: Sequence[str]) -> dict[str, Row]:

@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from graphrag_dual.errors import SchemaMismatch
 from graphrag_dual.ids import content_hash
 from graphrag_dual.store.database import Database
+from graphrag_dual.store.documents import read_unread
 from graphrag_dual.store.query_book import Query, cypher_folder, shipped_text, split_statements
 
 __all__ = ["Migration", "migrate", "pending_migrations", "read_migrations"]
 
+_AWAIT_S = 300
 _NAME = re.compile(r"V(\d{4})__(\w+)\.cypher")
 
 
@@ -66,7 +68,10 @@ async def pending_migrations(database: Database) -> list[Migration]:
 
 
 async def migrate(database: Database) -> list[Migration]:
-    """Apply what is pending and give it back.  Two processes may do so at once: every statement is IF NOT EXISTS."""
+    """Apply what is pending and give it back, and finish what a step left to Python.
+
+    Two processes may do so at once: every statement changes nothing the second time.
+    """
     pending = await pending_migrations(database)
     for migration in pending:
         for statement in migration.statements:
@@ -74,4 +79,7 @@ async def migrate(database: Database) -> list[Migration]:
         await database.write(
             "record_migration", version=migration.version, name=migration.name, checksum=migration.checksum
         )
+    if pending:
+        await database.read("await_indexes", timeout_s=_AWAIT_S)
+    await read_unread(database)
     return pending

@@ -1,4 +1,4 @@
-"""How long the intent rules take.  Standard library timing over built-in questions, long ones included."""
+"""How long a plan takes, rules and kinds together.  Standard library timing over built-in questions, long ones included."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ import csv
 import io
 import re
 import subprocess
+import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
@@ -24,7 +25,7 @@ from graphrag_dual.errors import DatabaseError, LocalDatabaseError
 from graphrag_dual.ids import content_hash, document_id, workspace_scope
 from graphrag_dual.jobs import run_job
 from graphrag_dual.localdb import LocalServer, shell_command, shell_env
-from graphrag_dual.model import Chunk, Extraction, Mention, Statement, Usage
+from graphrag_dual.model import Chunk, Extraction, Mention, SearchFilter, Statement, Usage
 from graphrag_dual.models.testing import HashEmbedder
 from graphrag_dual.store import Database, Query, admin_book, gds, query_book
 from graphrag_dual.store.migrations import read_migrations
@@ -39,9 +40,8 @@ HOT = [
     "local_lists",
     "neighbourhood",
     "global_lists",
-    "chunk_evidence",
-    "entity_evidence",
-    "report_evidence",
+    "report_heads",
+    "hit_texts",
     "reading_item",
     "document_outline",
     "chunks_at",
@@ -50,6 +50,11 @@ HOT = [
     "communities_below",
     "report_layers",
     "chunks_of_entity",
+    "filtered_local_lists",
+    "exact_filtered_local_lists",
+    "admitted_reports",
+    "admitted_items",
+    "filtered_entity_evidence",
     "put_extractions",
     "put_embeddings",
     "documents_by_id",
@@ -58,6 +63,7 @@ SCANS = {"AllNodesScan", "NodeByLabelScan", "UnionNodeByLabelsScan", "Intersecti
 SAMPLES: Mapping[str, object] = {
     "STRING": "x",
     "INTEGER": 5,
+    "BOOLEAN": False,
     "LIST<STRING>": ["x", "y", "z"],  # a list of one is planned as an equality
     "LIST<INTEGER>": [1],
     "LIST<FLOAT>": [0.1] * DIMENSIONS,
@@ -216,8 +222,10 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     names: set[str] = set()
     run = Database.run
 
-    async def watched(self: Database, query: Query, arguments: Mapping[str, object]) -> list[dict[str, Any]]:
-        rows = await run(self, query, arguments)
+    async def watched(
+        self: Database, query: Query, arguments: Mapping[str, object], *, timeout_s: float | None = None
+    ) -> list[dict[str, Any]]:
+        rows = await run(self, query, arguments, timeout_s=timeout_s)
         names.add(query.name)
         return rows
 
@@ -236,6 +244,7 @@ def test_every_query_of_the_book_runs_in_the_life_of_a_workspace(
     assert {hit.source_type for hit in hits} == {"local_chunk", "local_entity", "global_community"}
     assert {named.read(hit.doc_id).item.kind for hit in hits} == {"chunk", "entity", "report"}
     assert named.ask("Who meets Babbage?").citations
+    assert named.search("Who meets Babbage?", filters=SearchFilter(documents=["a.txt"])).hits
     assert named.communities()
     changed = document(named.settings, "a.txt", "Ada meets Hopper.")
     assert named.ingest([changed]).changed == 1
@@ -266,9 +275,19 @@ async def rare_paths(database: Database, workspace: str) -> None:
     exact = await database.read("exact_global_lists", **live, vector=vector, candidates=3, lists=["finding_dense"])
     assert {row["list"] for row in exact} == {"finding_dense"}
     words = f"+scope:{workspace_scope(workspace)} +(ada)"
-    found = await database.read("local_text_lists", workspace=workspace, text=words, candidates=3)
+    asked = {"workspace": workspace, "text": words, "cjk": "", "candidates": 3}
+    found = await database.read("local_text_lists", **asked, terms="", quoted="", named_ids=[])
     assert {row["list"] for row in found} == {"chunk_bm25", "entity_bm25"}
-    await database.read("global_text_lists", workspace=workspace, generation=generation, text=words, candidates=3)
+    await database.read("global_text_lists", **asked, generation=generation)
+    await database.write("put_exact_terms", rows=[])
+    await database.write("put_metadata", rows=[])
+    everything = {"documents": [], "any_type": True, "types": [], "terms": "", "quoted": "", "named_ids": []}
+    found = await database.read("filtered_local_lists", **asked, **everything, vector=vector, lists=["chunk_dense"])
+    assert {row["id"] for row in found} == {None}  # no document is admitted
+    documents = [document_id(workspace, uri) for uri in ("a.txt", "c.txt")]
+    citing = await database.read("reports_citing", **live, document_ids=documents)
+    assert citing
+    assert all(row["chunk_ids"] for row in citing)
     assert workspace in {row["workspace"] for row in await database.read("bound_workspaces")}
     for name in [name for name in BOOK if name.startswith("drop_") and name.endswith("_vectors")]:
         await database.write(name)
@@ -288,6 +307,15 @@ def test_the_server_itself_refuses_a_write_in_a_read_query(server: Connection) -
     arguments = samples(lying, workspace="nobody")
     with pytest.raises(DatabaseError, match="AccessMode"):
         on(server, lambda database: database.run(lying, arguments))
+
+
+def test_the_server_ends_a_query_whose_time_is_over(server: Connection) -> None:
+    text = "UNWIND range(1, 1000000) AS a UNWIND range(1, 1000000) AS b RETURN sum(a * b % 7) AS result"
+    endless = Query("endless", text, {}, "read", "")
+    started = time.monotonic()
+    with pytest.raises(DatabaseError, match="TransactionTimedOut"):
+        on(server, lambda database: database.run(endless, {}, timeout_s=0.5))
+    assert time.monotonic() - started < 30
 
 
 # -- admin files -------------------------------------------------------------------------------------------------------

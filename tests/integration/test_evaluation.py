@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import cast
 
 import pytest
 from conftest import DIMENSIONS
 from evaluation_set import write_set
-from small_world import documents_of, run_cli
+from small_world import cypher, documents_of, run_cli
 
 from graphrag_dual import GraphRAG, Settings
-from graphrag_dual.errors import ConfigError
+from graphrag_dual.errors import ConfigError, InputError, SchemaMismatch
 from graphrag_dual.evaluation import (
     Dataset,
     Recording,
@@ -22,10 +23,13 @@ from graphrag_dual.evaluation import (
     index_dataset,
     read_dataset,
     read_recording,
+    tune_weights,
     write_recording,
 )
 from graphrag_dual.evaluation.strategies import rank_all, replay_search
+from graphrag_dual.model import Channel
 from graphrag_dual.models.testing import HashEmbedder
+from graphrag_dual.search.weights_file import save_weights
 
 pytestmark = pytest.mark.neo4j
 
@@ -92,7 +96,9 @@ def test_the_recorded_lists_are_those_of_the_channels(indexed: GraphRAG, dataset
     candidates = indexed.run(lambda engine: engine.local.search_entities_and_chunks(question.text, 50))
     chunks = [one for one in candidates if one.source_type == "local_chunk"]
     assert [one.doc_id for one in chunks] == [one.doc_id for one in lists.local.fused_chunks(k=60)]
-    for candidate in chunks:
+    told = indexed.run(lambda engine: engine.local.chunks([one.doc_id for one in chunks]))
+    assert [one.doc_id for one in told] == [one.doc_id for one in chunks]
+    for candidate in told:
         place = recording.chunks[candidate.doc_id]
         text = next(one.text for one in dataset.documents if one.uri == place.uri)
         assert text[place.start : place.end] == candidate.content
@@ -100,6 +106,64 @@ def test_the_recorded_lists_are_those_of_the_channels(indexed: GraphRAG, dataset
     assert all(score > 0 for ranked in lists.local.chunks.values() for _, score in ranked)
     assert lists.global_.findings
     assert lists.citations
+
+
+def test_every_report_that_cites_a_relevant_document_is_recorded(indexed: GraphRAG, dataset: Dataset) -> None:
+    recording = recording_of(indexed, dataset, Counted())
+
+    rows = cypher(
+        indexed.settings,
+        "MATCH (d:Document {workspace: $workspace})<-[:FROM_DOCUMENT]-(:Chunk)<-[:CITES]-(:Finding)<-[:HAS_FINDING]-(r) "
+        "MATCH (r)-[:REPORTS_ON]->(c:__Community__) MATCH (r)-[:HAS_FINDING]->()-[:CITES]->(x:Chunk) "
+        "WITH r, max(c.level) AS level, min(c.size) AS size, collect(DISTINCT x.id) AS chunks "
+        "RETURN r.id AS id, level, size, chunks",
+    )
+    # All four documents are relevant to some question.
+    assert {row["id"]: (row["level"], row["size"], set(row["chunks"])) for row in rows} == {
+        name: (report.level, report.size, set(report.chunk_ids)) for name, report in recording.reports.items()
+    }
+    assert recording.reports
+    assert all(recording.chunks[one].uri for report in recording.reports.values() for one in report.chunk_ids)
+
+
+def test_one_channel_alone_replays_as_it_is_searched(indexed: GraphRAG, dataset: Dataset) -> None:
+    recording = recording_of(indexed, dataset, Counted())
+    question = dataset.questions[0]
+    lists = recording.questions[question.id]
+    for weights in ({"local": 0.0, "global": 1.0}, {"local": 1.0, "global": 0.0}):
+        chosen = cast("Mapping[Channel, float]", weights)
+        hits = indexed.search(question.text, limit=50, weights=chosen).hits
+        replayed = asyncio.run(replay_search(question.text, lists, recording.heading, weights=chosen))
+        assert [(hit.doc_id, hit.rrf_score) for hit in replayed] == [(hit.doc_id, hit.rrf_score) for hit in hits]
+
+
+def test_tuned_weights_are_used_by_search_and_refused_on_another_index(
+    indexed: GraphRAG, dataset: Dataset, tmp_path: Path
+) -> None:
+    recording = recording_of(indexed, dataset, Counted())
+    tuned = tune_weights(dataset, recording)
+    weights = {**tuned.weights, "local/dense": 3.0, "local/local_entity": 0.0}
+    save_weights(tuned.model_copy(update={"weights": weights}), tmp_path / "weights.json")
+    question = dataset.questions[0]
+    replayed = asyncio.run(
+        replay_search(question.text, recording.questions[question.id], recording.heading, list_weights=weights)
+    )
+    mine = indexed.settings.model_copy(update={"weights_file": str(tmp_path / "weights.json")})
+    absent = mine.model_copy(update={"weights_file": str(tmp_path / "nowhere.json")})
+    with GraphRAG(absent, embedder=HashEmbedder(DIMENSIONS)) as rag:
+        assert rag.digest()  # tuning, which writes the file, opens an engine too
+        with pytest.raises(InputError, match="cannot be read"):
+            rag.search(question.text)
+
+    with GraphRAG(mine, embedder=HashEmbedder(DIMENSIONS)) as rag:
+        hits = rag.search(question.text, limit=50).hits
+        assert [(hit.doc_id, hit.rrf_score) for hit in hits] == [(hit.doc_id, hit.rrf_score) for hit in replayed]
+        assert "local_entity" not in {hit.source_type for hit in hits}
+        rag.ingest(documents_of({"other.txt": "Something else."}, mine.workspace), extractor="spacy")
+    with GraphRAG(mine, embedder=HashEmbedder(DIMENSIONS)) as rag:
+        with pytest.raises(SchemaMismatch, match="tuned on workspace") as caught:
+            rag.search(question.text)
+        assert "--tune" in caught.value.hint
 
 
 def test_the_easy_questions_are_answered(indexed: GraphRAG, dataset: Dataset) -> None:
@@ -133,6 +197,7 @@ def test_the_command_line_indexes_asks_and_replays(settings: Settings, folder: P
     plain = json.loads(first.stdout.splitlines()[-1])
     assert plain["extractor"] == "recorded"
     assert plain["local"]["bm25"]["MRR@10"] == 1.0
+    assert plain["mixed"]["default_minus"]["global"]["mean"] > 0  # a report is no answer to these questions
 
     replayed = run_cli(settings, "eval", str(folder), "--json", "--replay", "lists.jsonl", cwd=tmp_path)
 

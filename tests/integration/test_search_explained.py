@@ -71,7 +71,7 @@ def test_a_search_is_explained(
         "local/dense",
         "global/walk",
         "dropped: 2 duplicate",
-        "chunk_evidence",
+        "hit_texts",
     ):
         assert words in text
 
@@ -102,5 +102,5 @@ def _check(result: SearchResult) -> None:
     for hit in explanation.hits:
         assert sum(place.contribution for place in hit.places) == pytest.approx(hit.score, abs=1e-6)
         assert all(place.raw_score is not None and place.rank >= 1 for place in hit.places)
-    assert {query.name for query in explanation.queries} >= {"local_lists", "global_lists", "chunk_evidence"}
+    assert {query.name for query in explanation.queries} >= {"local_lists", "global_lists", "hit_texts"}
     assert all(query.ms > 0 and query.rows is not None for query in explanation.queries)

@@ -32,6 +32,7 @@ VERBS = [
 def test_the_public_names_are_these() -> None:
     assert graphrag_dual.__all__ == [
         "Answer",
+        "Between",
         "Candidate",
         "Citation",
         "Document",
@@ -39,6 +40,7 @@ def test_the_public_names_are_these() -> None:
         "GraphRAG",
         "GraphRagDualError",
         "Plan",
+        "SearchFilter",
         "SearchHit",
         "SearchResult",
         "Settings",

@@ -51,7 +51,7 @@ def metrics_of(table: KindTable, strategy: str) -> dict[str, float | None]:
 
 def test_each_kind_has_a_table_of_every_strategy(comparison: Comparison) -> None:
     assert [(table.kind, table.questions) for table in comparison.kinds] == [("local", 2), ("multi-hop", 2)]
-    names = ["dense", "bm25", "graph", "cited", "local", "global", "minmax", "rrf", "weighted", "adaptive"]
+    names = ["dense", "bm25", "graph", "cited", "local", "global", "minmax", "rrf", "weighted", "adaptive", "learned"]
     assert [row.strategy for row in kind_of(comparison, "multi-hop").rows] == [*names, "convex", "default"]
     # Both local questions stand on even lines: the tuned combination has nothing to report there.
     assert [row.strategy for row in kind_of(comparison, "local").rows] == [*names, "default"]
@@ -119,6 +119,41 @@ def test_a_split_and_kinds_choose_questions(dataset: Dataset) -> None:
         asyncio.run(compare(dataset, recording, split="even", kinds=["multi-hop"]))
 
 
+def test_strict_leaves_out_what_the_set_does_not_call_strict(dataset: Dataset) -> None:
+    recording = recording_of(dataset)
+    first, second, *others = dataset.questions
+    marked = replace(dataset, questions=(first, replace(second, strict=False), *others))
+
+    comparison = asyncio.run(compare(marked, recording, strict=True))
+
+    assert [(table.kind, table.questions) for table in comparison.kinds] == [("local", 2), ("multi-hop", 1)]
+    assert as_json(comparison)["strict"] is True
+    assert "1 questions whose judgements may be incomplete were left out" in " ".join(notes(comparison))
+    # What is left out is not tuned on either.
+    without = replace(dataset, questions=(first, *others))
+    assert comparison.kinds == asyncio.run(compare(without, recording)).kinds
+    with pytest.raises(InputError, match="is in split"):
+        asyncio.run(compare(replace(dataset, questions=(replace(first, strict=False),)), recording, strict=True))
+
+
+def test_times_are_those_of_the_slower_channel(dataset: Dataset) -> None:
+    recording = recording_of(dataset)
+    slow = replace(recording.questions["q2"], local_s=1.02)
+    table = kind_of(
+        asyncio.run(compare(dataset, replace(recording, questions={**recording.questions, "q2": slow}))), "local"
+    )
+    times = {row.strategy: row.times for row in table.rows}
+
+    assert times["dense"] is None
+    local, both = times["local"], times["default"]
+    assert local is not None
+    assert both is not None
+    assert local.mean == pytest.approx(520.0)
+    assert local.p50 == pytest.approx(520.0)
+    assert local.p95 == pytest.approx(20 + 0.95 * 1000)
+    assert both.mean == pytest.approx((30 + 1020) / 2)
+
+
 def test_the_tuned_weights_do_not_depend_on_the_questions_that_are_reported(dataset: Dataset) -> None:
     recording = recording_of(dataset)
     changed = tuple(replace(one, grades={"tables": 1}) if one.half == "odd" else one for one in dataset.questions)
@@ -178,6 +213,10 @@ def test_the_plain_values_have_the_agreed_keys(comparison: Comparison) -> None:
         "all-gold@5",
         "answer-in-context@5",
         "ms",
+        "p50_ms",
+        "p95_ms",
+        "model_calls",
+        "interval",
     }
     assert table["best_channel"] in ("local", "global")
     assert table["best_single_list"] in ("dense", "bm25", "graph", "cited")
@@ -185,6 +224,11 @@ def test_the_plain_values_have_the_agreed_keys(comparison: Comparison) -> None:
     assert table["default"]["ms"] == pytest.approx(30.0)
     assert table["local"]["ms"] == pytest.approx(20.0)
     assert table["dense"]["ms"] is None
+    assert table["dense"]["p95_ms"] is None
+    low, high = table["default"]["interval"]
+    assert low <= table["default"]["NDCG@10"] <= high
+    assert plain["strict"] is False
+    assert "ablation" not in plain
 
 
 def test_the_notes_say_what_a_table_is_worth(comparison: Comparison) -> None:
@@ -204,7 +248,7 @@ def test_tables_are_text_and_markdown(comparison: Comparison) -> None:
     dense = next(line for line in lines if line.strip().startswith("dense"))
     assert len(head.rstrip()) == len(dense.rstrip())
     assert "…" not in "".join(lines)
-    assert head.split() == ["strategy", "n", "R@2", "R@5", "R@10", "MRR@10", "NDCG@10", "gold@5", "answer@5", "ms"]
+    assert head.split() == ["strategy", "n", "R@2", "R@5", "R@10", "MRR@10", "NDCG@10", "gold@5", "ans@5", "p50", "p95"]
 
     markdown = as_markdown(comparison).splitlines()
     assert "### multi-hop, 2 questions" in markdown
@@ -223,7 +267,8 @@ def test_stored_lists_replay_on_the_command_line(
     plain = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert "multi_hop" in plain
     assert "local" not in plain
-    assert (tmp_path / "tables.md").read_text().count("###") == 1
+    headings = [line for line in (tmp_path / "tables.md").read_text().splitlines() if line.startswith("###")]
+    assert headings == ["### multi-hop, 2 questions", "### mixed: chunks and reports in one list"]
     assert run(command) == 0
     assert "best channel" in capsys.readouterr().out
     assert run([*command, "--split", "third"]) == 2

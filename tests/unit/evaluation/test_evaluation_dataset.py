@@ -77,6 +77,17 @@ def test_a_missing_file_is_named(tmp_path: Path, name: str) -> None:
     assert caught.value.hint
 
 
+def test_a_question_may_say_that_it_is_not_strict(tmp_path: Path) -> None:
+    folder = write_set(tmp_path / "tiny")
+    rows = (folder / "queries.jsonl").read_text().splitlines()
+    rows[1] = rows[1].replace('"kind"', '"strict": false, "kind"')
+    (folder / "queries.jsonl").write_text("\n".join(rows))
+
+    questions = read_dataset(folder, workspace="w").questions
+
+    assert [one.strict for one in questions] == [True, False, True, True]
+
+
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no folder"):
         read_dataset(tmp_path / "nowhere", workspace="w")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ from evaluation_set import recording_of, write_set
 
 from graphrag_dual.errors import InputError
 from graphrag_dual.evaluation import Dataset, read_dataset, read_recording, write_recording
+from graphrag_dual.evaluation.recording import ReportPlace
 
 
 @pytest.fixture
@@ -53,12 +55,29 @@ def test_lists_that_are_cut_off_are_refused(dataset: Dataset, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    "text", ["", "no json\n", "[]\n", '{"format": "another"}\n', '{"format": "graphrag-dual lists 1"}\n']
+    "text", ["", "no json\n", "[]\n", '{"format": "another"}\n', '{"format": "graphrag-dual lists 2"}\n']
 )
 def test_another_file_is_refused(dataset: Dataset, tmp_path: Path, text: str) -> None:
     (tmp_path / "lists.jsonl").write_text(text)
     with pytest.raises(InputError, match="does not begin with the heading"):
         read_recording(tmp_path / "lists.jsonl", dataset=dataset)
+
+
+def test_lists_of_the_form_before_are_refused(dataset: Dataset, tmp_path: Path) -> None:
+    path = tmp_path / "lists.jsonl"
+    write_recording(recording_of(dataset), path)
+    path.write_text(path.read_text().replace("graphrag-dual lists 2", "graphrag-dual lists 1"))
+    with pytest.raises(InputError, match="lists 2") as caught:
+        read_recording(path, dataset=dataset)
+    assert "--lists" in caught.value.hint
+
+
+def test_the_chunks_that_a_report_cites_have_a_place(dataset: Dataset, tmp_path: Path) -> None:
+    path = tmp_path / "lists.jsonl"
+    recording = recording_of(dataset)
+    write_recording(replace(recording, reports={"r": ReportPlace(0, 1, ("chunk-nowhere",))}), path)
+    with pytest.raises(InputError, match="lack chunk chunk-nowhere"):
+        read_recording(path, dataset=dataset)
 
 
 def test_a_line_out_of_form_is_named(dataset: Dataset, tmp_path: Path) -> None:

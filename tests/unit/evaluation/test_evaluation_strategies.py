@@ -21,6 +21,7 @@ from graphrag_dual.evaluation.strategies import (
     replay_search,
 )
 from graphrag_dual.search.lists import FindingHit, GlobalLists, LocalLists
+from graphrag_dual.search.weights import LEARNED_K, LIST_WEIGHTS
 
 
 def lists_of(question: str = "q") -> QuestionLists:
@@ -67,9 +68,9 @@ def test_the_order_of_scores_does_not_depend_on_the_order_of_insertion(scores: d
     assert sorted(best_first(scores)) == sorted(scores)
 
 
-def test_the_default_is_the_engines_fusion_over_lanes() -> None:
+def test_adaptive_replayed_is_the_engines_fusion_over_lanes() -> None:
     lists = lists_of()
-    hits = asyncio.run(replay_search("What is it?", lists, heading_of("x")))
+    hits = asyncio.run(replay_search("What is it?", lists, heading_of("x", strategy="adaptive")))
 
     by_id = {hit.doc_id: hit for hit in hits}
     assert set(by_id) == {"a", "b", "c", "d", "e", "g", "r1", "r2"}
@@ -79,6 +80,37 @@ def test_the_default_is_the_engines_fusion_over_lanes() -> None:
     assert by_id["b"].rrf_score == pytest.approx(1 / 62 + 0.45 / (60 + rank), abs=1e-6)
     assert by_id["b"].channel_evidence == ("local(rank:2)", f"global(rank:{rank})")
     assert hits[0].doc_id == "b"
+
+
+def test_the_default_is_the_engines_fusion_of_all_lists_at_once() -> None:
+    lists = lists_of()
+    hits = asyncio.run(replay_search("What is it?", lists, heading_of("x")))
+
+    walked = [one for one, _ in lists.global_.walk(lists.citations, k=60, limit=50)]
+    for hit in hits:
+        if hit.source_type == "local_chunk":
+            found = {f"local/{name}": [one for one, _ in ids] for name, ids in lists.local.chunks.items()}
+            found["global/walk"] = walked
+            score = sum(
+                LIST_WEIGHTS[name] / (LEARNED_K + ids.index(hit.doc_id) + 1)
+                for name, ids in found.items()
+                if hit.doc_id in ids
+            )
+            assert hit.rrf_score == pytest.approx(score, abs=1e-6)
+
+
+def test_other_weights_take_the_place_of_the_engines() -> None:
+    lists = lists_of()
+    only = {**dict.fromkeys(LIST_WEIGHTS, 0.0), "local/dense": 2.0}
+    chunks = asyncio.run(replay_search("What is it?", lists, heading_of("x"), list_weights=only))
+    assert [hit.doc_id for hit in chunks] == [one for one, _ in lists.local.chunks["dense"]]
+    assert chunks[0].rrf_score == pytest.approx(2 / (LEARNED_K + 1), abs=1e-6)
+
+    alone = asyncio.run(
+        replay_search("What is it?", lists, heading_of("x", strategy="adaptive"), weights={"local": 0.0})
+    )
+    # Reports at the full weight of the channel before the chunks behind them.
+    assert [hit.doc_id for hit in alone] == ["r1", "r2", "g", "c", "d", "b"]
 
 
 @pytest.fixture
@@ -113,5 +145,6 @@ def test_each_strategy_orders_as_it_says(dataset: Dataset) -> None:
     # c is third and second; b second and fourth.
     assert orders["rrf"][:2] == ("c", "b")
     assert orders["weighted"][:2] == ("b", "c")
+    assert orders["learned"] == orders["default"]
     # A question about the whole: global 1.5, local 0.8.
     assert orders["adaptive"][:3] == ("c", "b", "g")

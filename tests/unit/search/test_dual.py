@@ -2,12 +2,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import ClassVar
 
 import anyio
 import pytest
 
 from graphrag_dual.errors import DatabaseError, GraphRagDualError, InputError
-from graphrag_dual.model import Candidate, Channel, Plan, SearchResult, SourceType
+from graphrag_dual.model import Candidate, Channel, Plan, SearchHit, SearchResult, SourceType
+from graphrag_dual.ports import TextSource
 from graphrag_dual.search.dual import DualSearcher
 
 Find = Callable[[str, int], Awaitable[Sequence[Candidate]]]
@@ -233,7 +237,7 @@ def test_each_channel_is_asked_for_enough_and_no_more_than_limit_comes_back() ->
 
     assert len(search(find, find, limit=3, candidates=20).hits) == 3
     assert len(search(find, find, limit=80).hits) == 80
-    assert asked == [20, 20, 80, 80]
+    assert asked == [20, 20, 400, 400]
 
 
 def test_the_faster_channel_changes_nothing() -> None:
@@ -274,3 +278,69 @@ def test_a_blank_question_and_a_limit_below_one_are_refused() -> None:
         search(never, never, limit=0)
     with pytest.raises(ValueError, match="k must be at least 0"):
         DualSearcher(Channels(never, never), Channels(never, never), k=-1)
+
+
+class Texts:
+    """Gives every hit but those of ``gone`` a text, and remembers what it was asked for."""
+
+    def __init__(self, *gone: str) -> None:
+        self._gone = gone
+        self.asked: list[str] = []
+
+    async def with_texts(self, hits: Sequence[SearchHit]) -> list[SearchHit]:
+        self.asked += [hit.doc_id for hit in hits]
+        return [replace(hit, content=f"text of {hit.doc_id}") for hit in hits if hit.doc_id not in self._gone]
+
+
+def search_with_texts(texts: TextSource, *, timeout_s: float = 5.0) -> SearchResult:
+    channels = Channels(
+        found(*(chunk(f"c{number}", "") for number in range(9))), found(chunk("c5", ""), report("r", ""))
+    )
+    searcher = DualSearcher(channels, channels, texts=texts, channel_timeout_s=timeout_s)
+
+    async def run() -> SearchResult:
+        return await searcher.search("Who?", limit=3)
+
+    return anyio.run(run)
+
+
+def test_texts_are_asked_for_the_hits_that_are_shown_only() -> None:
+    texts = Texts()
+    hits = search_with_texts(texts).hits
+    assert [hit.doc_id for hit in hits] == texts.asked
+    assert len(hits) == 3
+    assert [hit.content for hit in hits] == [f"text of {doc_id}" for doc_id in texts.asked]
+
+
+def test_a_hit_whose_text_is_gone_is_left_out() -> None:
+    assert "c5" not in {hit.doc_id for hit in search_with_texts(Texts("c5")).hits}
+
+
+def test_texts_that_do_not_come_in_time_fail_the_search() -> None:
+    class Never:
+        async def with_texts(self, hits: Sequence[SearchHit]) -> list[SearchHit]:
+            await anyio.sleep_forever()
+            raise AssertionError
+
+    with pytest.raises(GraphRagDualError, match=r"texts of 3 hits did not come within 0\.05 s"):
+        search_with_texts(Never(), timeout_s=0.05)
+
+
+def test_texts_are_brought_until_there_are_hits_enough_and_no_further() -> None:
+    class Texts:
+        asked: ClassVar[list[int]] = []
+
+        async def with_texts(self, hits: Sequence[SearchHit]) -> list[SearchHit]:
+            self.asked.append(len(hits))
+            copy = " ".join(f"word{n}" for n in range(20))
+            return [replace(hit, content=copy if hit.doc_id < "c100" else f"text {hit.doc_id}") for hit in hits]
+
+    channels = Channels(found(*(chunk(f"c{n:03}", "") for n in range(300))), found())
+    searcher = DualSearcher(channels, channels, candidates=300, texts=Texts(), drop_duplicates=True)
+    result = anyio.run(partial(searcher.search, "Who?", limit=5))
+
+    assert [hit.doc_id for hit in result.hits] == ["c000", "c100", "c101", "c102", "c103"]
+    assert Texts.asked == [15, 45, 180]
+    explanation = result.explain()
+    assert explanation.dropped_counts == {"duplicate": 99, "below limit": 196}
+    assert [hit.fused_rank for hit in explanation.hits] == [1, 101, 102, 103, 104]

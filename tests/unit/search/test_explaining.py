@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from graphrag_dual.cli.output import to_plain
 from graphrag_dual.model import Candidate, Channel, Plan, SearchResult, SourceType
 from graphrag_dual.search import LANES, DualSearcher
-from graphrag_dual.search.candidates import with_scores
+from graphrag_dual.search.candidates import ranked_in
+from graphrag_dual.search.fusion import Fused
 
 LISTS = {"local/dense": 0.5, "local/graph": 2.0, "local/local_entity": 0.8, "global/walk": 0.75, "local/mute": 0.0}
 LEARNED = Plan("q", "neutral", {"local": 1.0, "global": 0.5}, "learned", lists=LISTS, k=5)
@@ -127,10 +128,11 @@ def test_a_result_of_no_search_has_a_plan_to_explain() -> None:
 
 
 def test_a_raw_score_is_that_of_the_list_and_the_first_of_an_id_counts() -> None:
-    found = [Candidate("a", "", "local_chunk", 0.1, {"lists": {"dense": 1, "odd": 2}, "page": 3})]
+    lists = {"dense": (("a", 0.8), ("b", 0.7), ("a", 0.2)), "bm25": (("b", 12.0),)}
 
-    scored = with_scores(found, {"dense": (("a", 0.8), ("b", 0.7), ("a", 0.2))}, {"bm25": (("a", 12.0),)})
-    assert scored[0].metadata == {"lists": {"dense": 1, "odd": 2}, "page": 3, "scores": {"dense": 0.8}}
+    known = ranked_in(lists)
+    assert known(Fused("a", 0.1, {"dense": 1})) == {"lists": {"dense": 1}, "scores": {"dense": 0.8}}
+    assert known(Fused("b", 0.1, {"dense": 2, "bm25": 1}))["scores"] == {"dense": 0.7, "bm25": 12.0}
 
 
 def test_too_few_chunks_of_a_document_are_refused() -> None:

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrag_dual.ids import workspace_scope
-from graphrag_dual.search.candidates import scoped_query
 from graphrag_dual.search.lucene import fulltext_query
+from graphrag_dual.search.words import words_of
 
 SPECIAL = '+-!(){}[]^"~*?:\\/&|<>='
 TEXTS = st.text(st.one_of(st.characters(), st.sampled_from(SPECIAL + " ANDORTabc0图谱")), max_size=200)
@@ -63,10 +63,10 @@ def test_the_same_words_twice_give_the_same_query(text: str) -> None:
 
 @pytest.mark.parametrize("question", ["AND", "the of and", "is it not?", "???", ""])
 def test_a_question_of_stop_words_skips_the_index(question: str) -> None:
-    assert scoped_query(question, "default") == ""
+    assert words_of(question, workspace="default").text == ""
 
 
 def test_a_query_demands_the_workspace() -> None:
-    query = scoped_query("the C++ mill", "default")
+    query = words_of("the C++ mill", workspace="default").text
     assert query == f"+scope:{workspace_scope('default')} +(the C\\+\\+ mill)"
-    assert query != scoped_query("the C++ mill", "other")
+    assert query != words_of("the C++ mill", workspace="other").text

@@ -13,7 +13,7 @@ class _Answering(Database):
     def __init__(self) -> None:
         self.uri = self.database = ""
 
-    async def _run(self, query: Query, arguments: object) -> list[Row]:
+    async def _run(self, query: Query, arguments: object, timeout_s: float | None) -> list[Row]:
         await anyio.sleep(0.001)
         if query.name == "gds_version":
             raise RuntimeError("no such procedure")

@@ -1,0 +1,88 @@
+"""What the default loses when one list is taken out: the engine's own fusion over the recorded lists without it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from graphrag_dual.evaluation.bootstrap import Difference, difference
+from graphrag_dual.evaluation.dataset import Question
+from graphrag_dual.evaluation.judging import Judge
+from graphrag_dual.evaluation.metrics import normalised_gain
+from graphrag_dual.evaluation.recording import QuestionLists, Recording
+from graphrag_dual.evaluation.strategies import chunks_of, replay_search
+from graphrag_dual.search.lists import FindingHit
+
+__all__ = ["AblationRow", "AblationTable", "ablate", "removable", "without"]
+
+
+@dataclass(frozen=True, slots=True)
+class AblationRow:
+    """NDCG@10 of the default without one list, and what it loses by that (negative: it is better off without)."""
+
+    without: str
+    gain: float
+    loss: Difference
+
+
+@dataclass(frozen=True, slots=True)
+class AblationTable:
+    """One kind of question: NDCG@10 of the default, and a row for each list that can be taken out."""
+
+    kind: str
+    questions: int
+    default: float
+    rows: tuple[AblationRow, ...]
+
+
+def removable(recording: Recording) -> tuple[str, ...]:
+    """Names of what can be taken out.
+
+    The local channel's lists by their own names, of chunks and entities at once; ``reports``: the lists of reports;
+    ``findings``: the findings nearest to the question; ``walk``: the chunks behind the reports.
+    """
+    names = dict.fromkeys(name for lists in recording.questions.values() for name in lists.local.chunks)
+    return (*names, "reports", "findings", "walk")
+
+
+def without(lists: QuestionLists, name: str) -> QuestionLists:
+    """``lists`` with ``name`` emptied.  The other lists stay as they were found, also where ``name`` helped to find them."""
+    local, global_ = lists.local, lists.global_
+    if name == "reports":
+        return replace(lists, global_=replace(global_, reports=dict.fromkeys(global_.reports, ())))
+    if name == "findings":
+        return replace(lists, global_=replace(global_, findings=()))
+    if name == "walk":
+        bare = tuple(FindingHit(one.report_id, one.score, ()) for one in global_.findings)
+        return replace(lists, global_=replace(global_, findings=bare), citations={})
+    chunks, entities = ({**one, name: ()} for one in (local.chunks, local.entities))
+    return replace(lists, local=replace(local, chunks=chunks, entities=entities))
+
+
+async def ablate(questions: Sequence[Question], recording: Recording, judge: Judge) -> tuple[AblationTable, ...]:
+    """One table for each kind of question."""
+    names = removable(recording)
+    gains: dict[str, dict[str, float]] = {}
+    for question in questions:
+        lists = recording.questions[question.id]
+        variants = {"": lists, **{name: without(lists, name) for name in names}}
+        gains[question.id] = {name: await _gain(question, one, recording, judge) for name, one in variants.items()}
+    kinds = dict.fromkeys(one.kind for one in questions)
+    return tuple(_table(kind, [gains[one.id] for one in questions if one.kind == kind], names) for kind in kinds)
+
+
+async def _gain(question: Question, lists: QuestionLists, recording: Recording, judge: Judge) -> float:
+    hits = await replay_search(question.text, lists, recording.heading)
+    return normalised_gain(judge.documents(chunks_of(hits)), question.grades, at=10)
+
+
+def _table(kind: str, gains: Sequence[Mapping[str, float]], names: Sequence[str]) -> AblationTable:
+    rows = [
+        AblationRow(name, _mean([one[name] for one in gains]), difference([one[""] - one[name] for one in gains]))
+        for name in names
+    ]
+    return AblationTable(kind, len(gains), _mean([one[""] for one in gains]), tuple(rows))
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(sorted(values)) / len(values)

@@ -1,0 +1,188 @@
+"""How fast is a dual search on a large index?  Ratios to neo4j-graphrag's HybridRetriever, to the slower channel, for a hub.
+
+The index is made up (``_world.py``): 11,200 chunks, 150,001 entities, 172,000 facts, 1,240 reports; it is built on the
+first run, in a few minutes, and kept.  Both rivals ask the same server, the same vector and full-text index of chunks for
+50 candidates, take turns question by question, and embed with the same hashing embedder, which costs next to nothing: a
+real model would add the same time to both and bring the ratio nearer to 1.  The rival runs two index lookups in one
+query; a dual search runs eight, walks the graph and reads the reports, and gives its 10 best hits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import neo4j
+from _world import World, make_world
+from neo4j_graphrag.embeddings.base import Embedder as RivalEmbedder
+from neo4j_graphrag.retrievers import HybridRetriever
+
+from graphrag_dual import GraphRAG, Settings, localdb
+from graphrag_dual.batching import grouped
+from graphrag_dual.cli.output import ProgressBars
+from graphrag_dual.connection import Connection, resolve_connection
+from graphrag_dual.ids import workspace_scope
+from graphrag_dual.model import SearchResult
+from graphrag_dual.models.testing import HashEmbedder
+from graphrag_dual.ports import Observer
+from graphrag_dual.store import Database, ensure_indexes, migrate, read_index_state
+from graphrag_dual.store.communities import attach_reports, make_live, put_generation, put_reports
+from graphrag_dual.store.database import Row
+from graphrag_dual.store.documents import put_document_batch
+from graphrag_dual.store.embeddings import embed_pending
+from graphrag_dual.store.query_book import QueryBook
+
+__all__ = ["run"]
+
+# A home of its own: a crowd of vectors beside the small index of `channels` would change what that one measures.
+_HOME = "bench-query"
+_WORKSPACE = "benchquery"
+_MARK = "bench:world:1"
+_DIMENSIONS = 384
+_CANDIDATES, _LIMIT = 50, 10
+_MEASURED, _WARM_UP = 200, 200
+_HUB_EVERY = 5
+
+
+def run() -> dict[str, float]:
+    """Ratios at the median and the 95th percentile, with the times behind them in milliseconds."""
+    started_here = localdb.running(_HOME) is None
+    embedder = HashEmbedder(_DIMENSIONS)
+    settings = Settings.load(home=_HOME, workspace=_WORKSPACE, offline=True, candidates=_CANDIDATES)
+    with ProgressBars() as bars:
+        if settings.neo4j_uri is None:
+            localdb.up(settings.home, on_progress=bars.progress)
+        connection = resolve_connection(settings)
+        world = make_world(_WORKSPACE)
+        asyncio.run(_ensure_built(connection, embedder, world, bars))
+        with GraphRAG(settings, embedder=embedder) as rag, _driver(connection) as driver:
+            rival = HybridRetriever(
+                driver, "chunk_embedding", "chunk_text", _Adapted(embedder), neo4j_database=connection.database
+            )
+            figures = _measure(rag, rival, world)
+    if settings.neo4j_uri is None and started_here:
+        localdb.down(settings.home)
+    print(f"both embed with {embedder.model_name}, which costs neither of them a model's time")
+    return figures
+
+
+# -- measuring -----------------------------------------------------------------------------------------------------------
+
+
+def _measure(rag: GraphRAG, rival: HybridRetriever, world: World) -> dict[str, float]:
+    """Ask each question of both, who goes first in turn, a question about the hub after every fifth."""
+
+    def theirs(question: str) -> None:
+        rival.search(query_text=question, top_k=_CANDIDATES)
+
+    results: list[SearchResult] = []
+
+    def ours(question: str) -> None:
+        results.append(rag.search(question, limit=_LIMIT))
+
+    for number, question in enumerate(world.questions[:_WARM_UP]):
+        ours(question)
+        theirs(question)
+        if number % _HUB_EVERY == 0:
+            ours(f"{world.hub_questions[number // _HUB_EVERY % len(world.hub_questions)]} again")
+    our_s, their_s, hub_s = [], [], []
+    walls: list[float] = []
+    for number, question in enumerate(world.questions[_WARM_UP : _WARM_UP + _MEASURED]):
+        if number % 2:
+            their_s.append(_timed(theirs, question))
+            our_s.append(_timed(ours, question))
+        else:
+            our_s.append(_timed(ours, question))
+            their_s.append(_timed(theirs, question))
+        walls.append(results[-1].total_s / max(results[-1].channel_s.values()))
+        if number % _HUB_EVERY == 0:
+            hub_s.append(_timed(ours, world.hub_questions[number // _HUB_EVERY]))
+    return _figures(our_s, their_s, walls, hub_s)
+
+
+def _timed(work: Callable[[str], None], question: str) -> float:
+    started = time.perf_counter()
+    work(question)
+    return time.perf_counter() - started
+
+
+def _figures(our_s: list[float], their_s: list[float], walls: list[float], hub_s: list[float]) -> dict[str, float]:
+    ours, theirs, hub = statistics.median(our_s), statistics.median(their_s), statistics.median(hub_s)
+    our_95, their_95 = (statistics.quantiles(times, n=20)[-1] for times in (our_s, their_s))
+    return {
+        "vs_hybrid_p50": round(ours / theirs, 3),
+        "vs_hybrid_p95": round(our_95 / their_95, 3),
+        "wall_over_max_p50": round(statistics.median(walls), 3),
+        "hub_ratio": round(hub / ours, 3),
+        "dual_p50_ms": round(ours * 1000, 1),
+        "dual_p95_ms": round(our_95 * 1000, 1),
+        "hybrid_p50_ms": round(theirs * 1000, 1),
+        "hybrid_p95_ms": round(their_95 * 1000, 1),
+        "hub_p50_ms": round(hub * 1000, 1),
+        "load_1min": round(os.getloadavg()[0], 1),
+    }
+
+
+class _Adapted(RivalEmbedder):
+    """Our embedder as the rival wants it."""
+
+    def __init__(self, embedder: HashEmbedder) -> None:
+        super().__init__()
+        self._embedder = embedder
+        self._runner = asyncio.Runner()
+
+    def embed_query(self, text: str) -> list[float]:
+        """Vector of a question."""
+        return list(self._runner.run(self._embedder.embed_query(text)))
+
+
+def _driver(connection: Connection) -> neo4j.Driver:
+    return neo4j.GraphDatabase.driver(
+        connection.uri,
+        auth=(connection.username, connection.password.get_secret_value()),
+        notifications_min_severity="OFF",
+    )
+
+
+# -- building ------------------------------------------------------------------------------------------------------------
+
+
+async def _ensure_built(connection: Connection, embedder: HashEmbedder, world: World, observer: Observer) -> None:
+    """Write the world unless the workspace holds it whole; what a killed run left goes first."""
+    database = await connection.open()
+    try:
+        await migrate(database)
+        state = await read_index_state(database, _WORKSPACE)
+        if state is None or state.extractor != _MARK or state.generation != 1:
+            await database.admin("wipe", workspace=_WORKSPACE, confirm="yes")
+            await _build(database, embedder, world, observer)
+    finally:
+        await database.aclose()
+
+
+async def _build(database: Database, embedder: HashEmbedder, world: World, observer: Observer) -> None:
+    book = QueryBook(Path(__file__).parent)
+    scope = workspace_scope(_WORKSPACE)
+
+    async def write(name: str, rows: list[Row], size: int, **more: object) -> None:
+        for done, group in enumerate(grouped(rows, limit=size), 1):
+            await database.run(book[name], {"workspace": _WORKSPACE, "rows": group, **more})
+            observer.progress(name, min(done * size, len(rows)), len(rows))
+
+    await put_document_batch(database, _WORKSPACE, world.documents, known=())
+    await database.run(book["finish_world_chunks"], {"workspace": _WORKSPACE})
+    await write("put_world_entities", world.entities, 5000, scope=scope)
+    await write("put_world_facts", world.facts, 5000)
+    await put_reports(database, _WORKSPACE, list(world.reports.values()))
+    await embed_pending(
+        database, embedder, _WORKSPACE, on_progress=lambda done: observer.progress("embeddings", done, None)
+    )
+    # Indexed after writing: in one sweep, and into few segments.
+    await ensure_indexes(database, embedder, _WORKSPACE, extractor=_MARK)
+    await put_generation(database, _WORKSPACE, 1, world.communities, world.leaf_of)
+    await attach_reports(database, _WORKSPACE, 1, {one: report.id for one, report in world.reports.items()})
+    await make_live(database, _WORKSPACE, 1)

@@ -1,0 +1,58 @@
+"""What a filter asks the database for."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+
+import pytest
+
+from graphrag_dual.cli.query import _condition as condition_of_option
+from graphrag_dual.errors import UsageError
+from graphrag_dual.model import Between, SearchFilter
+from graphrag_dual.search.filters import _conditions
+
+
+@pytest.mark.parametrize(
+    ("wanted", "condition"),
+    [
+        ("en", {"kind": "any", "values": ["en"], "texts": ["en"]}),
+        (True, {"kind": "any", "values": [True], "texts": ["true"]}),
+        ((2020, "2021"), {"kind": "any", "values": [2020, "2021"], "texts": ["2020", "2021"]}),
+        (Between(1, 2.5), {"kind": "numbers", "low": 1, "high": 2.5, "first": "1", "last": "2.5"}),
+        (Between(high=2), {"kind": "numbers", "low": None, "high": 2, "first": None, "last": "2"}),
+        (Between("a", "b"), {"kind": "texts", "first": "a", "last": "b"}),
+        (Between(low="2020"), {"kind": "texts", "first": "2020", "last": None}),
+    ],
+)
+def test_a_value_several_values_and_a_range_are_told_apart(wanted: object, condition: dict[str, object]) -> None:
+    filters = SearchFilter(metadata={"a key": wanted})  # type: ignore[dict-item]
+    assert list(_conditions(filters)) == [{"key": "meta.a key", **condition}]
+
+
+def test_dates_are_compared_as_iso_texts() -> None:
+    filters = SearchFilter(since=date(2021, 5, 3), until=datetime(2022, 1, 1, 12), date_key="published")
+    assert list(_conditions(filters)) == [
+        {"key": "meta.published", "kind": "texts", "first": "2021-05-03", "last": "2022-01-01T12:00:00"}
+    ]
+    assert list(_conditions(SearchFilter())) == []
+
+
+@pytest.mark.parametrize(
+    ("option", "wanted"),
+    [
+        ("lang=en", ["en"]),
+        ("lang=en,de", ["en", "de"]),
+        ("a=b=c", ["b=c"]),
+        ("year=2020..2022", Between(2020, 2022)),
+        ("price=0.5..", Between(0.5, None)),
+        ("date=2020-01..2020-03", Between("2020-01", "2020-03")),
+    ],
+)
+def test_an_option_is_a_condition(option: str, wanted: object) -> None:
+    assert condition_of_option(option) == (option.partition("=")[0], wanted)
+
+
+@pytest.mark.parametrize("option", ["lang", "=en", ""])
+def test_an_option_without_key_or_value_is_refused(option: str) -> None:
+    with pytest.raises(UsageError, match="KEY=VALUE"):
+        condition_of_option(option)
