@@ -13,7 +13,10 @@ __all__ = ["ChannelUsed", "Dropped", "Explanation", "HitExplained", "ListUsed", 
 
 @dataclass(frozen=True, slots=True)
 class QueryTime:
-    """One query of a search: its name, milliseconds, and rows; ``rows`` is None where it failed or was cancelled."""
+    """One query of a search: its name, milliseconds, and rows; ``rows`` is None where it failed or was cancelled.
+
+    Where a query collects what it found into one row, the items of its lists are counted.
+    """
 
     name: str
     ms: float
