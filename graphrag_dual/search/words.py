@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from graphrag_dual.cjk import CJK, has_cjk_word
+from graphrag_dual.cjk import has_cjk_word
 from graphrag_dual.exact_terms import lookup_terms
 from graphrag_dual.ids import workspace_scope
 from graphrag_dual.search.lucene import STOP_WORDS, any_of, fulltext_query, phrase
@@ -17,7 +17,6 @@ __all__ = ["Words", "words_of"]
 
 _READ = 2000  # of a longer text, for exact terms and quoted names
 _MAX_EXACT, _MAX_QUOTED = 32, 8
-_CJK_CHARACTER = re.compile(f"[{CJK}]")
 _QUOTED = re.compile(
     r"\"([^\"\n]{1,80})\"|“([^”\n]{1,80})”|「([^」\n]{1,80})」|『([^』\n]{1,80})』|«([^»\n]{1,80})»|`([^`\n]{1,80})`"
 )
@@ -42,15 +41,15 @@ class Words:
 def words_of(question: str, *, workspace: str) -> Words:
     """The words of ``question``.
 
-    Its script chooses the index: character pairs are looked for where texts have them, all other words in the english index,
-    which holds every text, and a question in two scripts asks both.
+    The english index holds every text, Chinese by single characters; a question in Chinese, Japanese or Korean asks for
+    pairs of them besides.
     """
-    cjk = has_cjk_word(question)
+    terms = fulltext_query(question)
     read = question[:_READ]
     quoted = [part for groups in _QUOTED.findall(read) for part in groups if part][:_MAX_QUOTED]
     return Words(
-        text=_scoped(fulltext_query(_CJK_CHARACTER.sub(" ", question) if cjk else question), workspace),
-        cjk=_scoped(fulltext_query(question), workspace) if cjk else "",
+        text=_scoped(terms, workspace),
+        cjk=_scoped(terms, workspace) if has_cjk_word(question) else "",
         terms=_scoped(any_of(lookup_terms(read)[:_MAX_EXACT]), workspace),
         quoted=_scoped(" ".join(dict.fromkeys(filter(None, map(phrase, quoted)))), workspace),
         names=possible_names(question, workspace=workspace),

@@ -102,7 +102,7 @@ def test_the_recorded_lists_are_those_of_the_channels(indexed: GraphRAG, dataset
         place = recording.chunks[candidate.doc_id]
         text = next(one.text for one in dataset.documents if one.uri == place.uri)
         assert text[place.start : place.end] == candidate.content
-    assert set(lists.local.chunks) == {"dense", "bm25", "graph"}
+    assert set(lists.local.chunks) == {"dense", "bm25", "graph", "exact"}
     assert all(score > 0 for ranked in lists.local.chunks.values() for _, score in ranked)
     assert lists.global_.findings
     assert lists.citations
