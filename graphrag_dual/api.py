@@ -17,7 +17,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 from graphrag_dual.config import Settings
 from graphrag_dual.engine import Engine
 from graphrag_dual.loop_thread import LoopThread
-from graphrag_dual.ports import ChatModel, Embedder, Extractor, Observer, ReportWriter
+from graphrag_dual.ports import ChatModel, Embedder, Extractor, Observer, ReportWriter, Reranker
 
 __all__ = ["GraphRAG"]
 
@@ -65,6 +65,7 @@ class GraphRAG:
         chat: ChatModel | None = None,
         extractor: Extractor | None = None,
         report_writer: ReportWriter | None = None,
+        reranker: Reranker | None = None,
     ) -> None:
         self.settings = settings if settings is not None else Settings.load()
         self._observer: Observer = observer if observer is not None else _Silent()
@@ -72,6 +73,7 @@ class GraphRAG:
         self._chat = chat
         self._extractor = extractor
         self._report_writer = report_writer
+        self._reranker = reranker
         self._engine: Engine | None = None
         self._opening = asyncio.Lock()
         self._loop = LoopThread()
@@ -111,6 +113,7 @@ class GraphRAG:
                     chat=self._chat,
                     extractor=self._extractor,
                     report_writer=self._report_writer,
+                    reranker=self._reranker,
                 )
             return self._engine
 

@@ -2,7 +2,7 @@
 
     document -> load -> split -> extract -> resolve -> graph -> embed          Engine.ingest
     graph    -> Leiden -> hierarchy -> reports -> a new live generation        Engine.refresh
-    question -> plan -> [local | global] -> fuse -> pack -> answer             Engine.search, Engine.ask
+    question -> plan -> [local | global] -> fuse -> arrange -> pack -> answer  Engine.search, Engine.ask
     a hit    -> the summaries above it, the details below it                   Engine.read
 
 Everything here is async and runs on one event loop; ``graphrag_dual.api`` holds the doors that users come in by.
@@ -39,7 +39,7 @@ from graphrag_dual.indexing import (
 from graphrag_dual.loading import SourceProblem, iter_documents
 from graphrag_dual.model import Answer, Channel, Document, Reading, SearchFilter, SearchResult, SourceType
 from graphrag_dual.models import open_chat, open_embedder
-from graphrag_dual.ports import ChatModel, Embedder, Extractor, Observer, ReportWriter
+from graphrag_dual.ports import ChatModel, Embedder, Extractor, Observer, ReportWriter, Reranker
 from graphrag_dual.reports import open_report_writer
 from graphrag_dual.resolution.rebuilding import rebuild_stale
 from graphrag_dual.search import Answerer, QuestionEncoder, check_call, plan
@@ -58,6 +58,7 @@ from graphrag_dual.store import (
     read_index_state,
 )
 from graphrag_dual.store.communities import LiveCommunity, live_communities
+from graphrag_dual.store.database import recorded_queries
 from graphrag_dual.store.documents import delete_documents, find_documents, resolve_uris
 from graphrag_dual.store.embeddings import embed_pending
 from graphrag_dual.store.runs import RunRecord, lease, run_record
@@ -91,6 +92,7 @@ class Engine:
         *,
         extractor: Extractor | None = None,
         report_writer: ReportWriter | None = None,
+        reranker: Reranker | None = None,
     ) -> None:
         self.settings = settings
         self.workspace = settings.workspace
@@ -104,6 +106,7 @@ class Engine:
         self._schema_is_current = False
         # Half the time of a channel, so that a channel without the vector has time left to look for the words.
         questions = self._questions = QuestionEncoder(embedder, timeout_s=settings.channel_timeout_s / 2)
+        self._reranker = reranker
         channels = open_channels(database, questions, settings)
         self.local, self.global_ = channels.local, channels.global_
         # Read before the first search, when there is an index to check it against.
@@ -120,6 +123,7 @@ class Engine:
         chat: ChatModel | None = None,
         extractor: Extractor | None = None,
         report_writer: ReportWriter | None = None,
+        reranker: Reranker | None = None,
     ) -> Self:
         """Connect to the database, then open the models that are not given.
 
@@ -136,7 +140,15 @@ class Engine:
             await database.aclose()
             raise
         return cls(
-            settings, connection, database, embedder, chat, observer, extractor=extractor, report_writer=report_writer
+            settings,
+            connection,
+            database,
+            embedder,
+            chat,
+            observer,
+            extractor=extractor,
+            report_writer=report_writer,
+            reranker=reranker,
         )
 
     async def aclose(self) -> None:
@@ -227,17 +239,35 @@ class Engine:
         weights: Mapping[Channel, float] | None = None,
         source_types: Sequence[SourceType] | None = None,
         filters: SearchFilter | None = None,
+        max_per_document: int | None = None,
     ) -> SearchResult:
         """Fused hits of both channels, best first; ``source_types`` keeps only these kinds.
 
         ``filters`` restricts every list of both channels to documents: to their chunks, to entities as they speak of them
         and to reports that were written from nothing else.
 
+        A chunk that repeats a better ranked one is left out and listed there (``metadata["duplicates"]``);
+        ``max_per_document`` bounds the chunks of one document.  Where hits are left out, the next ones move up.
+        ``result.explain()`` says how the order came about.
+
         Raises:
             InputError: the question is blank, or ``weights_file`` cannot be read.
             SchemaMismatch: the index was built with another embedding model, ``weights_file`` was tuned on another index, or
                 schema migrations are pending.
         """
+        with recorded_queries() as queries:
+            result = await self._search(question, limit, weights, source_types, filters, max_per_document)
+        return replace(result, queries=tuple(queries))
+
+    async def _search(
+        self,
+        question: str,
+        limit: int,
+        weights: Mapping[Channel, float] | None,
+        source_types: Sequence[SourceType] | None,
+        filters: SearchFilter | None,
+        max_per_document: int | None,
+    ) -> SearchResult:
         check_call(question, limit)
         state = await read_index_state(self._database, self.workspace)
         if state is None:
@@ -253,7 +283,12 @@ class Engine:
                 count = f"{len(admitted.document_ids)} of {admitted.of_documents} documents"
                 return self._nothing(question, f"the filter admits nothing: {count}")
         channels = open_channels(
-            self._database, self._questions, self.settings, admitted=admitted, generation=state.generation
+            self._database,
+            self._questions,
+            self.settings,
+            admitted=admitted,
+            generation=state.generation,
+            reranker=self._reranker,
         )
         result = await channels.searcher.search(
             question,
@@ -261,6 +296,7 @@ class Engine:
             weights=weights,
             plan=plan(question, strategy=self.settings.strategy, lists=self._weights(state.extractor)),
             source_types=source_types,
+            max_per_document=max_per_document,
         )
         if problem := self._questions.problem(question):
             result = result.with_notice(f"searched by words only, the question has no vector: {problem}")

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from typing import Literal
+from typing import Literal, Protocol
+
+from graphrag_dual.explanation import Explanation, QueryTime
 
 __all__ = [
     "Answer",
@@ -39,6 +41,7 @@ __all__ = [
     "SearchFilter",
     "SearchHit",
     "SearchResult",
+    "SearchTrace",
     "SourceProblem",
     "SourceType",
     "Statement",
@@ -246,6 +249,19 @@ class Plan:
     lists: Mapping[str, float] = field(default_factory=dict)
     k: int | None = None
 
+    def as_values(self) -> dict[str, object]:
+        """The plan as plain values."""
+        return {
+            "question": self.question,
+            "strategy": self.strategy,
+            "intent": self.intent,
+            "probabilities": dict(self.probabilities),
+            "matched": list(self.matched),
+            "weights": dict(self.weights),
+            "lists": dict(self.lists),
+            "k": self.k,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Between:
@@ -290,15 +306,36 @@ class SearchHit:
     metadata: Mapping[str, object] = field(default_factory=dict)
 
 
+class SearchTrace(Protocol):
+    """What a search remembers of itself."""
+
+    def explain(self, result: SearchResult) -> Explanation:
+        """Explain ``result``, which must be of this search."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The fused hits, best first, the plan behind them and what went missing on the way (``notices``)."""
+    """The hits, best first, the plan behind them and what went missing on the way (``notices``).
+
+    ``queries`` and ``trace`` are what ``explain`` is made from; they are neither shown nor compared.
+    """
 
     plan: Plan
     hits: tuple[SearchHit, ...]
     notices: tuple[str, ...] = ()
     channel_s: Mapping[Channel, float] = field(default_factory=dict)
     total_s: float = 0.0
+    queries: tuple[QueryTime, ...] = field(default=(), compare=False, repr=False)
+    trace: SearchTrace | None = field(default=None, compare=False, repr=False)
+
+    def explain(self) -> Explanation:
+        """Say why these are the hits: ranks, raw scores and contributions list by list, what was dropped, and times."""
+        if self.trace is not None:
+            return self.trace.explain(self)
+        return Explanation(
+            plan=self.plan.as_values(), queries=self.queries, notices=self.notices, total_ms=self.total_s * 1000
+        )
 
     def with_notice(self, notice: str) -> SearchResult:
         """The same result with one more notice."""

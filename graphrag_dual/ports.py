@@ -30,6 +30,7 @@ __all__ = [
     "LocalRetriever",
     "Observer",
     "ReportWriter",
+    "Reranker",
     "TextSource",
 ]
 
@@ -164,6 +165,14 @@ class GlobalRetriever(Protocol):
 
     async def search_community_reports(self, query: str, limit: int) -> Sequence[Candidate]:
         """Up to ``limit`` community reports, best first."""
+        ...
+
+
+class Reranker(Protocol):
+    """Reads question and text together and says how well they fit."""
+
+    async def rerank(self, question: str, texts: Sequence[str]) -> Sequence[float]:
+        """One finite score for each of ``texts``, in their order; higher is better, and only the order counts."""
         ...
 
 

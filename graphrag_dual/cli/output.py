@@ -23,9 +23,9 @@ _errors = Console(stderr=True, highlight=False, soft_wrap=True)
 
 
 def to_plain(value: Any) -> Any:
-    """Dataclasses and containers as plain JSON values; secrets never."""
+    """Dataclasses and containers as plain JSON values; secrets and fields that no ``repr`` shows never."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {field.name: to_plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+        return {field.name: to_plain(getattr(value, field.name)) for field in dataclasses.fields(value) if field.repr}
     if isinstance(value, SecretStr):
         return None
     if isinstance(value, Mapping):

@@ -8,9 +8,11 @@ import typer
 from rich.text import Text
 from rich.tree import Tree
 
+from graphrag_dual.cli.explaining import show_explanation
 from graphrag_dual.cli.options import AsJson, Home, Workspace, opened
-from graphrag_dual.cli.output import console, print_json
+from graphrag_dual.cli.output import console, print_json, to_plain
 from graphrag_dual.errors import UsageError
+from graphrag_dual.explanation import title_of
 from graphrag_dual.model import Between, Layer, Reading, SearchFilter, SearchResult
 
 __all__ = ["register", "show_reading", "show_result"]
@@ -48,6 +50,12 @@ def search(
     since: Since = None,
     until: Until = None,
     entity_type: OfType = None,
+    max_per_document: Annotated[
+        int | None, typer.Option(min=1, help="Chunks of one document to show at most.", show_default=False)
+    ] = None,
+    explain: Annotated[
+        bool, typer.Option("--explain", help="Say why: each list's rank and score, what was dropped, query times.")
+    ] = False,
     home: Home = None,
     workspace: Workspace = None,
     as_json: AsJson = False,
@@ -55,11 +63,13 @@ def search(
     """Search both channels at once and show the fused hits with the evidence of each channel."""
     filters = _filter(document, where, since, until, entity_type)
     with opened(home=home, workspace=workspace) as rag:
-        result = rag.search(question, limit=limit, filters=filters)
+        result = rag.search(question, limit=limit, filters=filters, max_per_document=max_per_document)
     if as_json:
-        print_json(result)
-    else:
-        show_result(result)
+        print_json({**to_plain(result), "explain": result.explain()} if explain else result)
+        return 0
+    show_result(result)
+    if explain:
+        show_explanation(result.explain())
     return 0
 
 
@@ -187,14 +197,16 @@ def show_result(result: SearchResult) -> None:
         f"intent {result.plan.intent}{matched}; weights {weights}; {result.total_s * 1000:.0f} ms", markup=False
     )
     for number, hit in enumerate(result.hits, start=1):
-        title = hit.metadata.get("document_uri") or hit.metadata.get("title") or hit.metadata.get("name") or hit.doc_id
+        title = title_of(hit.doc_id, hit.metadata)
         console.print(
             f"{number:>3}. {hit.rrf_score:.6f}  {hit.source_type:<17} {' '.join(hit.channel_evidence):<30} {title}",
             markup=False,
         )
         text = " ".join(hit.content.split())
         console.print(f"     {text[:_SNIPPET]}{'...' if len(text) > _SNIPPET else ''}", markup=False)
-        console.print(f"     read {hit.doc_id}", style="dim", markup=False)
+        again = hit.metadata.get("duplicates")
+        also = f"  (and {len(again)} more with this text)" if isinstance(again, list) else ""
+        console.print(f"     read {hit.doc_id}{also}", style="dim", markup=False)
     if not result.hits:
         console.print("no hits")
     for notice in result.notices:

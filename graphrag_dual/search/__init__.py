@@ -1,4 +1,4 @@
-"""Search: plan -> [local | global] -> ranked lists -> fuse -> pack -> answer."""
+"""Search: plan -> [local | global] -> ranked lists -> fuse -> arrange -> pack -> answer."""
 
 from __future__ import annotations
 

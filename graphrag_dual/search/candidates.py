@@ -7,9 +7,10 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 from graphrag_dual.model import Candidate, SourceType
 from graphrag_dual.search.fusion import Fused
+from graphrag_dual.search.lists import ScoredIds
 from graphrag_dual.store.database import Row
 
-__all__ = ["Read", "bare_candidates", "by_score", "interleaved", "known_of", "reach", "undisturbed"]
+__all__ = ["Read", "bare_candidates", "by_score", "interleaved", "known_of", "ranked_in", "reach", "undisturbed"]
 
 Read = Callable[..., Awaitable[list[Row]]]
 """``Database.read`` with a bound on the time that the server spends."""
@@ -71,9 +72,21 @@ def by_score(candidates: Iterable[Candidate]) -> list[Candidate]:
     return sorted(candidates, key=lambda candidate: (-candidate.raw_score, candidate.doc_id))
 
 
-def bare_candidates(source_type: SourceType, ranked: Iterable[Fused]) -> list[Candidate]:
-    """Candidates without their texts, which come after the fusion, each with its rank in every list that found it."""
-    return [Candidate(one.doc_id, "", source_type, one.score, {"lists": dict(one.ranks)}) for one in ranked]
+def bare_candidates(
+    source_type: SourceType, ranked: Iterable[Fused], lists: Mapping[str, ScoredIds]
+) -> list[Candidate]:
+    """Candidates without their texts, which come after the fusion; ``ranked`` is the order made of ``lists``."""
+    found = ranked_in(lists)
+    return [Candidate(one.doc_id, "", source_type, one.score, found(one)) for one in ranked]
+
+
+def ranked_in(lists: Mapping[str, ScoredIds]) -> Callable[[Fused], dict[str, object]]:
+    """Gives the rank (``lists``) and the raw score (``scores``) of an item in each of the lists that found it."""
+    scores = {name: dict(reversed(scored)) for name, scored in lists.items()}  # of an id that stands twice, the first
+    return lambda one: {
+        "lists": dict(one.ranks),
+        "scores": {name: scores[name][one.doc_id] for name in one.ranks},
+    }
 
 
 def known_of(row: Mapping[str, object]) -> dict[str, object]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from graphrag_dual.config import Settings
+from graphrag_dual.ports import Reranker
 from graphrag_dual.search.dual import DualSearcher
 from graphrag_dual.search.filters import Admitted
 from graphrag_dual.search.global_ import GlobalChannel
@@ -36,10 +37,11 @@ def open_channels(
     *,
     admitted: Admitted | None = None,
     generation: int | None = None,
+    reranker: Reranker | None = None,
 ) -> Channels:
     """The channels of the settings' workspace, or of what a filter ``admitted`` of it.
 
-    ``generation`` is the live one, where the caller has read it already.
+    ``generation`` is the live one, where the caller has read it already.  Chunks that repeat others are left out.
     """
     workspace, k, timeout_s = settings.workspace, settings.rrf_k, settings.channel_timeout_s + _GRACE_S
     local = LocalChannel(database, questions, workspace=workspace, k=k, timeout_s=timeout_s, admitted=admitted)
@@ -55,5 +57,7 @@ def open_channels(
         strategy=settings.strategy,
         lanes=LANES,
         texts=HitTexts(database, workspace=workspace, timeout_s=timeout_s, admitted=admitted),
+        drop_duplicates=True,
+        reranker=reranker,
     )
     return Channels(local, global_, searcher)

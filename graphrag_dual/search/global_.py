@@ -12,10 +12,10 @@ from functools import partial
 from itertools import zip_longest
 
 from graphrag_dual.model import Candidate
-from graphrag_dual.search.candidates import Read, bare_candidates, by_score, interleaved, reach, undisturbed
+from graphrag_dual.search.candidates import Read, bare_candidates, by_score, interleaved, ranked_in, reach, undisturbed
 from graphrag_dual.search.filters import Admitted
 from graphrag_dual.search.fusion import Fused
-from graphrag_dual.search.lists import FindingHit, GlobalLists, ScoredIds
+from graphrag_dual.search.lists import FindingHit, GlobalLists, ScoredIds, walked
 from graphrag_dual.search.question import QuestionEncoder
 from graphrag_dual.search.words import words_of
 from graphrag_dual.store.communities import CitingReport, reports_citing
@@ -94,9 +94,11 @@ class GlobalChannel:
             return []
         heads = await self._heads(lists.fused_reports(k=self._k)[:limit], lists.generation)
         citations = {fused.doc_id: head["cited_chunk_ids"] for fused, head in heads}
-        chunks = bare_candidates("local_chunk", lists.fused_chunks(citations, k=self._k, limit=limit))
+        walk = lists.walk(citations, k=self._k, limit=limit)
+        chunks = bare_candidates("local_chunk", walked(walk, k=self._k)[:limit], {"walk": walk})
+        found = ranked_in(lists.scored_reports)
         reports = [
-            Candidate(fused.doc_id, "", "global_community", fused.score, {**head, "lists": dict(fused.ranks)})
+            Candidate(fused.doc_id, "", "global_community", fused.score, {**head, **found(fused)})
             for fused, head in heads
         ]
         return by_score([*reports, *chunks])

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from graphrag_dual.search.fusion import Fused, RankedList, reciprocal_rank_fusion
 
-__all__ = ["ENTITIES", "FindingHit", "GlobalLists", "LocalLists", "ScoredIds"]
+__all__ = ["ENTITIES", "FindingHit", "GlobalLists", "LocalLists", "ScoredIds", "walked"]
 
 ScoredIds = tuple[tuple[str, float], ...]
 """One ranked list: (id, raw score), best first; the rank is the position."""
@@ -68,9 +68,14 @@ class GlobalLists:
 
     def fused_reports(self, *, k: int) -> list[Fused]:
         """All reports of the two lists and of the findings by weighted reciprocal rank fusion."""
+        return _fuse(self.scored_reports, _GLOBAL_WEIGHTS, k)
+
+    @property
+    def scored_reports(self) -> dict[str, ScoredIds]:
+        """All lists of reports: the two of their own, and the reports of the findings."""
         findings = {"findings": self.findings, "finding_bm25": self.worded_findings}
         reports = {name: tuple((one.report_id, one.score) for one in found) for name, found in findings.items()}
-        return _fuse({**self.reports, **reports}, _GLOBAL_WEIGHTS, k)
+        return {**self.reports, **reports}
 
     def walk(self, citations: Mapping[str, Sequence[str]], *, k: int, limit: int) -> ScoredIds:
         """The chunks behind the best ``limit`` reports, each once, with the score of the first report that brings it.
@@ -90,7 +95,12 @@ class GlobalLists:
 
     def fused_chunks(self, citations: Mapping[str, Sequence[str]], *, k: int, limit: int) -> list[Fused]:
         """The first ``limit`` chunks of the walk, scored by rank."""
-        return _fuse({"walk": self.walk(citations, k=k, limit=limit)}, {"walk": 1.0}, k)[:limit]
+        return walked(self.walk(citations, k=k, limit=limit), k=k)[:limit]
+
+
+def walked(walk: ScoredIds, *, k: int) -> list[Fused]:
+    """The chunks of a walk, scored by rank."""
+    return _fuse({"walk": walk}, {"walk": 1.0}, k)
 
 
 def _fuse(lists: Mapping[str, ScoredIds], weights: Mapping[str, float], k: int) -> list[Fused]:

@@ -70,7 +70,7 @@ class LocalChannel:
     async def search_entities_and_chunks(self, query: str, limit: int) -> list[Candidate]:
         """Up to ``limit`` chunks and up to 10 entities, best first, without their texts.
 
-        ``metadata["lists"]`` of a candidate holds its rank in each list that found it.
+        ``metadata["lists"]`` of a candidate holds its rank in each list that found it, ``metadata["scores"]`` its raw score.
 
         Raises:
             DatabaseError: the server failed.
@@ -104,8 +104,9 @@ class LocalChannel:
 
     def candidates(self, lists: LocalLists, limit: int) -> list[Candidate]:
         """Up to ``limit`` chunks and up to 10 entities of ``lists``, best first, without their texts."""
-        chunks = bare_candidates("local_chunk", lists.fused_chunks(k=self._k)[:limit])
-        return by_score([*chunks, *bare_candidates("local_entity", lists.fused_entities(k=self._k))])
+        chunks = bare_candidates("local_chunk", lists.fused_chunks(k=self._k)[:limit], lists.chunks)
+        entities = bare_candidates("local_entity", lists.fused_entities(k=self._k), lists.entities)
+        return by_score([*chunks, *entities])
 
     async def chunks(self, ids: Sequence[str]) -> list[Candidate]:
         """The chunks of ``ids`` that there are, unranked, with their texts and provenance.

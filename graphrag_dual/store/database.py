@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Generator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
 from typing import Any, Self
@@ -26,9 +28,10 @@ from neo4j.exceptions import (
 from pydantic import SecretStr
 
 from graphrag_dual.errors import DatabaseError, GdsMissing
+from graphrag_dual.explanation import QueryTime
 from graphrag_dual.store.query_book import Query, QueryBook, cypher_folder
 
-__all__ = ["Database", "ServerInfo", "admin_book", "query_book"]
+__all__ = ["Database", "ServerInfo", "admin_book", "query_book", "recorded_queries"]
 
 Row = dict[str, Any]
 _MINIMUM = (5, 26)
@@ -36,6 +39,21 @@ _CONNECT_S = 10.0
 # Leases and run records come and go with every run and say nothing about what it changed.
 _BOOKKEEPING = frozenset({"take_lease", "release_lease", "start_run", "finish_run"})
 _SCHEMES = ("bolt://", "bolt+s://", "bolt+ssc://", "neo4j://", "neo4j+s://", "neo4j+ssc://")
+
+
+# Of the task that records and of all that it starts, so that searches at the same time do not mix.
+_recording: ContextVar[list[QueryTime] | None] = ContextVar("recording", default=None)
+
+
+@contextmanager
+def recorded_queries() -> Generator[list[QueryTime]]:
+    """Give a list that takes up the queries run inside the block, by tasks started there too, as they end."""
+    queries: list[QueryTime] = []
+    token = _recording.set(queries)
+    try:
+        yield queries
+    finally:
+        _recording.reset(token)
 
 
 @cache
@@ -148,6 +166,16 @@ class Database:
     async def run(self, query: Query, arguments: Mapping[str, object], *, timeout_s: float | None = None) -> list[Row]:
         """Run ``query`` in the way that its mode asks for; ``timeout_s`` bounds its transaction on the server."""
         query.check(arguments)
+        started, rows = time.perf_counter(), None
+        try:
+            rows = await self._run(query, arguments, timeout_s)
+        finally:
+            if (queries := _recording.get()) is not None:
+                ms = (time.perf_counter() - started) * 1000
+                queries.append(QueryTime(query.name, ms, None if rows is None else _items(rows)))
+        return rows
+
+    async def _run(self, query: Query, arguments: Mapping[str, object], timeout_s: float | None) -> list[Row]:
         async with _translated(self.uri, self.database), self._driver.session(database=self.database) as session:
             if query.mode == "auto":
                 result = await session.run(query.text, dict(arguments))
@@ -201,6 +229,12 @@ class Database:
             + counters.labels_added
             + counters.labels_removed
         )
+
+
+def _items(rows: list[Row]) -> int:
+    """How much came back: rows, or what is in the lists of the one row that a query collects it into."""
+    lists = [value for value in rows[0].values() if isinstance(value, list)] if len(rows) == 1 else []
+    return sum(map(len, lists)) if lists else len(rows)
 
 
 async def _run_in_transaction(

@@ -3,6 +3,8 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from functools import partial
+from typing import ClassVar
 
 import anyio
 import pytest
@@ -322,3 +324,23 @@ def test_texts_that_do_not_come_in_time_fail_the_search() -> None:
 
     with pytest.raises(GraphRagDualError, match=r"texts of 3 hits did not come within 0\.05 s"):
         search_with_texts(Never(), timeout_s=0.05)
+
+
+def test_texts_are_brought_until_there_are_hits_enough_and_no_further() -> None:
+    class Texts:
+        asked: ClassVar[list[int]] = []
+
+        async def with_texts(self, hits: Sequence[SearchHit]) -> list[SearchHit]:
+            self.asked.append(len(hits))
+            copy = " ".join(f"word{n}" for n in range(20))
+            return [replace(hit, content=copy if hit.doc_id < "c100" else f"text {hit.doc_id}") for hit in hits]
+
+    channels = Channels(found(*(chunk(f"c{n:03}", "") for n in range(300))), found())
+    searcher = DualSearcher(channels, channels, candidates=300, texts=Texts(), drop_duplicates=True)
+    result = anyio.run(partial(searcher.search, "Who?", limit=5))
+
+    assert [hit.doc_id for hit in result.hits] == ["c000", "c100", "c101", "c102", "c103"]
+    assert Texts.asked == [15, 45, 180]
+    explanation = result.explain()
+    assert explanation.dropped_counts == {"duplicate": 99, "below limit": 196}
+    assert [hit.fused_rank for hit in explanation.hits] == [1, 101, 102, 103, 104]
