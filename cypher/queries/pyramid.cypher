@@ -92,3 +92,35 @@ RETURN COUNT { (e)-[:FROM_CHUNK]->() } AS total,
          MATCH (e)-[:FROM_CHUNK]->(c:Chunk)-[:FROM_DOCUMENT]->(d:Document)
          RETURN c.id ORDER BY d.uri, c.index, c.id LIMIT $limit
        } AS chunk_ids;
+
+// name: read_chunks(workspace: STRING, ids: LIST<STRING>) read
+// Text and provenance of chunks.
+MATCH (c:Chunk {workspace: $workspace})-[:FROM_DOCUMENT]->(d:Document) USING INDEX c:Chunk(id) WHERE c.id IN $ids
+RETURN c.id AS id, c.text AS text, c.index AS index, c.start AS start, c.end AS end, c.heading AS heading,
+       d.id AS document_id, d.uri AS document_uri, d.title AS document_title;
+
+// name: read_reports(workspace: STRING, generation: INTEGER, ids: LIST<STRING>) read
+// Reports of one generation with their community, findings and cited chunks.
+MATCH (r:CommunityReport {workspace: $workspace})-[:REPORTS_ON]->(c:__Community__ {generation: $generation})
+USING INDEX r:CommunityReport(id)
+WHERE r.id IN $ids
+WITH r, min(c.id) AS community_id, min(c.level) AS level, max(c.size) AS size
+RETURN r.id AS id, r.title AS title, r.summary AS summary, r.rating AS rating, r.generator AS generator,
+       community_id, level, size,
+       COLLECT {
+         MATCH (r)-[:HAS_FINDING]->(f:Finding)
+         RETURN {number: f.number, summary: f.summary, explanation: f.explanation,
+                 chunk_ids: COLLECT { MATCH (f)-[:CITES]->(x:Chunk) RETURN x.id ORDER BY x.id }}
+         ORDER BY f.number
+       } AS findings;
+
+// name: read_entities(workspace: STRING, ids: LIST<STRING>) read
+// Name, type, description and heaviest facts of entities.
+MATCH (e:__Entity__ {workspace: $workspace}) USING INDEX e:__Entity__(id) WHERE e.id IN $ids
+RETURN e.id AS id, e.name AS name, e.type AS type, e.description AS description, e.aliases AS aliases,
+       COLLECT {
+         MATCH (e)<-[:SUBJECT|OBJECT]-(f:Fact)
+         WITH DISTINCT f ORDER BY f.weight DESC, f.id LIMIT 5
+         RETURN f.subject + ' ' + f.predicate + ' ' + f.object
+       } AS facts,
+       COLLECT { MATCH (e)-[:FROM_CHUNK]->(c:Chunk) RETURN c.id ORDER BY c.id LIMIT 5 } AS chunk_ids;

@@ -103,7 +103,7 @@ class PyramidReader:
         vectors = {row["index"]: row["embedding"] for row in rows if row["embedding"] is not None}
         chosen = {span: _chosen(span, ids, vectors) for span in spans}
         needed = {ids[index] for indexes in chosen.values() for index in indexes}
-        evidence = {row["id"]: row for row in await self._rows("chunk_evidence", ids=sorted(needed))}
+        evidence = {row["id"]: row for row in await self._rows("read_chunks", ids=sorted(needed))}
         return _Texts(
             document,
             ids,
@@ -115,7 +115,7 @@ class PyramidReader:
     # -- reports and entities ------------------------------------------------------------------------------------------
 
     async def _report(self, report: str, generation: int) -> Reading | None:
-        rows = await self._rows("report_evidence", generation=generation, ids=[report])
+        rows = await self._rows("read_reports", generation=generation, ids=[report])
         if not rows:
             return None
         row = rows[0]
@@ -135,7 +135,7 @@ class PyramidReader:
         )
 
     async def _entity(self, entity: str, generation: int) -> Reading | None:
-        rows = await self._rows("entity_evidence", ids=[entity])
+        rows = await self._rows("read_entities", ids=[entity])
         mentions = await self._rows("chunks_of_entity", id=entity, limit=_SHOWN)
         if not rows or not mentions:
             return None
@@ -172,7 +172,7 @@ class PyramidReader:
         ]
 
     async def _chunk_layers(self, chunk_ids: Sequence[str]) -> list[Layer]:
-        rows = {row["id"]: row for row in await self._rows("chunk_evidence", ids=list(chunk_ids))}
+        rows = {row["id"]: row for row in await self._rows("read_chunks", ids=list(chunk_ids))}
         return [
             Layer("chunk", one, _chunk_title(rows[one]), opening(rows[one]["text"]), (one,))
             for one in chunk_ids

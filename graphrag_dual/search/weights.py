@@ -1,7 +1,7 @@
 """What each ranked list's vote weighs in the strategy ``learned``, the default.
 
 All lists of both channels are fused at once, by rank only, with a small constant: the first places of each list count, and
-the deep lists (the graph's, the walk from reports to chunks) add what the others lack.  How far the graph and what is built on
+the deep lists (the graph's, the walk from reports to chunks) add what the others lack.  How far the graph and what rests on
 it can be trusted depends on who extracted the facts: a language model states them, rules mostly guess them from names that
 stand together.  The weights were chosen on even questions and confirmed on odd ones and on other sets (DECISIONS.md).
 """

@@ -82,7 +82,6 @@ def test_a_question_about_the_whole_lifts_reports(indexed: GraphRAG) -> None:
     even = indexed.search(question, weights={"local": 1.0, "global": 1.0})
 
     assert result.plan.intent == "global"
-    assert result.plan.weights["global"] > result.plan.weights["local"]
     first, first_even = (
         next(at for at, hit in enumerate(one.hits) if hit.source_type == "global_community") for one in (result, even)
     )
