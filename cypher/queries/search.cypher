@@ -109,11 +109,11 @@ UNION ALL
 }
 RETURN list, id, score, entity_ids, weight;
 
-// name: neighbourhood(workspace: STRING, seed_ids: LIST<STRING>, chunk_ids: LIST<STRING>, near: INTEGER, fanout: INTEGER, breadth: INTEGER, hub: INTEGER) read
+// name: neighbourhood(workspace: STRING, seed_ids: LIST<STRING>, chunk_ids: LIST<STRING>, near: INTEGER, per_chunk: INTEGER, fanout: INTEGER, breadth: INTEGER, hub: INTEGER) read
 // The bounded surroundings of a question: its seed entities and those of the first `near` of its chunks, one hop over
-// relationships around them (at most `fanout` per entity, heaviest first, and `breadth` new entities in all), the chunks that
-// mention any of them (`mentions`: entity id, chunk ids), and whom all `chunk_ids` mention
-// (`mentioned`: chunk id, entity ids). An entity with more than `hub` relationships or mentions leads
+// relationships around them (at most `fanout` per entity, heaviest first, and `breadth` new entities in all), at most `fanout`
+// chunks that mention each of them (`mentions`: entity id, chunk ids), and at most `per_chunk` of the entities that each of
+// `chunk_ids` mentions (`mentioned`: chunk id, entity ids). An entity with more than `hub` relationships or mentions leads
 // everywhere: it is not followed. Never an unbounded path.
 OPTIONAL MATCH (s:__Entity__ {workspace: $workspace}) USING INDEX s:__Entity__(id) WHERE s.id IN $seed_ids
 WITH collect(s) AS seeds
@@ -121,7 +121,7 @@ CALL () {
   OPTIONAL MATCH (c:Chunk {workspace: $workspace}) USING INDEX c:Chunk(id) WHERE c.id IN $chunk_ids[..$near]
   CALL (c) {
     MATCH (c)<-[:FROM_CHUNK]-(e:__Entity__)
-    RETURN e ORDER BY e.id LIMIT $fanout
+    RETURN e ORDER BY e.id LIMIT $per_chunk
   }
   RETURN collect(DISTINCT e) AS named
 }
@@ -149,7 +149,7 @@ CALL () {
   OPTIONAL MATCH (c:Chunk {workspace: $workspace}) USING INDEX c:Chunk(id) WHERE c.id IN $chunk_ids
   CALL (c) {
     MATCH (c)<-[:FROM_CHUNK]-(e:__Entity__)
-    WITH e.id AS entity_id ORDER BY entity_id LIMIT $fanout
+    WITH e.id AS entity_id ORDER BY entity_id LIMIT $per_chunk
     RETURN collect(entity_id) AS entity_ids
   }
   RETURN collect([c.id, entity_ids]) AS mentioned

@@ -38,9 +38,9 @@ _LISTS = (
 )
 
 _ENTITY_SEEDS = 5
-_CHUNKS, _NEAR = 50, 5  # chunks near to the question that take part, and those whose entities are followed
-_FANOUT = 30
-_BREADTH = 100
+# Chunks near to the question that take part in the walk, those whose entities the walk knows, and whose are followed.
+_CHUNKS, _KNOWN, _NEAR = 50, 20, 5
+_PER_CHUNK, _FANOUT, _BREADTH = 20, 10, 50
 # Relationships or mentions of an entity above which the walk does not go on from it.
 _HUB = 1000
 
@@ -212,8 +212,9 @@ class LocalChannel:
             "neighbourhood",
             workspace=self._workspace,
             seed_ids=seed_ids,
-            chunk_ids=list(dense),
+            chunk_ids=list(dense)[:_KNOWN],
             near=_NEAR,
+            per_chunk=_PER_CHUNK,
             fanout=_FANOUT,
             breadth=_BREADTH,
             hub=_HUB,
