@@ -40,12 +40,12 @@ STATED = ListWeights(
 
 GUESSED = ListWeights(
     {
-        "local/dense": 1.0,
+        "local/dense": 1.2,
         "local/bm25": 1.0,
-        "local/exact": 0.5,
+        "local/exact": 0.8,
         "local/graph": 1.0,
         "local/local_entity": 0.5,
-        "global/walk": 0.15,
+        "global/walk": 0.12,
         "global/global_community": 0.8,
     },
     k=10,
