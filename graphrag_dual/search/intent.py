@@ -98,9 +98,9 @@ def plan(question: str, *, strategy: str = "adaptive", lists: ListWeights = STAT
     | ``neutral`` | neither | 1.0 | 1.0 |
 
     ``strategy`` ``adaptive`` uses this table; ``rrf`` and ``learned`` record the intent but give both channels 1.0, and
-    ``learned`` weighs each of their lists by ``lists`` (``search/weights.py``).  Of questions
-    longer than 2,000 characters the first 1,500 and the last 500 are read.  ``matched`` lists what was found.
-    ``probabilities`` comes from a trained model beside the rules (``search/kinds.py``).
+    ``learned`` weighs each of their lists by ``lists`` (``search/weights.py``).  Of questions longer than 2,000 characters
+    the first 1,500 and the last 500 are read.  ``matched`` lists what was found.  ``probabilities`` comes from a trained
+    model beside the rules (``search/kinds.py``).
 
     Raises:
         ValueError: ``strategy`` is unknown.
@@ -115,14 +115,15 @@ def plan(question: str, *, strategy: str = "adaptive", lists: ListWeights = STAT
     local, global_ = _WEIGHTS[intent] if strategy == "adaptive" else (1.0, 1.0)
     weights: dict[Channel, float] = {"local": local, "global": global_}
     learned = strategy == "learned"
+    probabilities = kind_probabilities_of(cues(lowered))
     return Plan(
         question=question,
         intent=intent,
         weights=weights,
         strategy=strategy,
         matched=whole + exact,
-        probabilities=kind_probabilities_of(cues(lowered)),
-        lists=lists.weights if learned else {},
+        probabilities=probabilities,
+        lists=lists.for_question(probabilities["global"]) if learned else {},
         k=lists.k if learned else None,
     )
 

@@ -11,7 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["GUESSED", "STATED", "ListWeights", "weights_for"]
+__all__ = ["GUESSED", "REPORTS", "STATED", "ListWeights", "weights_for"]
+
+REPORTS = "global/global_community"
+_OVERVIEW = 3.0
 
 _GUESSING = ("spacy", "jieba")
 
@@ -23,6 +26,13 @@ class ListWeights:
     weights: Mapping[str, float]
     k: int
 
+    def for_question(self, probability_global: float) -> Mapping[str, float]:
+        """The weights for a question that asks for an overview with this probability: the likelier, the higher the reports.
+
+        A report is the answer to such a question and in the way of others; chunks compete among themselves as before.
+        """
+        return {**self.weights, REPORTS: self.weights[REPORTS] + _OVERVIEW * probability_global**2}
+
 
 STATED = ListWeights(
     {
@@ -32,7 +42,7 @@ STATED = ListWeights(
         "local/graph": 2.0,
         "local/local_entity": 0.8,
         "global/walk": 1.0,
-        "global/global_community": 1.0,
+        REPORTS: 0.3,
     },
     k=5,
 )
@@ -46,7 +56,7 @@ GUESSED = ListWeights(
         "local/graph": 1.0,
         "local/local_entity": 0.5,
         "global/walk": 0.12,
-        "global/global_community": 0.8,
+        REPORTS: 0.3,
     },
     k=10,
 )

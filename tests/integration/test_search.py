@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import secrets
-import statistics
 from collections.abc import Iterator
 
 import pytest
@@ -77,15 +76,15 @@ def test_every_kind_of_item_is_found(indexed: GraphRAG) -> None:
 
 
 def test_a_question_about_the_whole_lifts_reports(indexed: GraphRAG) -> None:
-    question = "Summarize the main themes across all documents"
-    result = indexed.search(question)
-    even = indexed.search(question, weights={"local": 1.0, "global": 1.0})
+    result = indexed.search("Summarize the main themes across all documents")
+    detail = indexed.search("Who designed the Analytical Engine?", limit=50)
 
     assert result.plan.intent == "global"
-    first, first_even = (
-        next(at for at, hit in enumerate(one.hits) if hit.source_type == "global_community") for one in (result, even)
+    assert result.plan.probabilities["global"] > 0.8 > 0.2 > detail.plan.probabilities["global"]
+    first, first_of_detail = (
+        next(at for at, hit in enumerate(one.hits) if hit.source_type == "global_community") for one in (result, detail)
     )
-    assert first < first_even
+    assert first < first_of_detail
     # What stands above the best report was found by both channels.
     assert all(len(hit.channel_evidence) == 2 for hit in result.hits[:first])
     assert result.hits[first].metadata["cited_chunk_ids"]
@@ -200,16 +199,6 @@ def test_two_workspaces_never_see_each_other(indexed: GraphRAG, settings: Settin
 
         other.delete(list(TEXTS))
         assert indexed.digest() == digest
-
-
-def test_the_channels_work_at_the_same_time(indexed: GraphRAG) -> None:
-    indexed.search("warm up")
-    shares = []
-    for nth in range(9):
-        result = indexed.search(f"Who designed the Analytical Engine {nth}?")
-        shares.append(result.total_s / max(result.channel_s.values()))
-
-    assert statistics.median(shares) <= 1.3
 
 
 def test_without_a_model_an_answer_is_quoted(indexed: GraphRAG) -> None:
