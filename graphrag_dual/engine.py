@@ -40,14 +40,14 @@ from graphrag_dual.loading import SourceProblem, iter_documents
 from graphrag_dual.model import Answer, Channel, Document, Reading, SearchFilter, SearchResult, SourceType
 from graphrag_dual.models import open_chat, open_embedder
 from graphrag_dual.ports import ChatModel, Embedder, Extractor, Observer, ReportWriter, Reranker
+from graphrag_dual.reading.pyramid import PyramidReader
 from graphrag_dual.reports import open_report_writer
 from graphrag_dual.resolution.rebuilding import rebuild_stale
 from graphrag_dual.search import Answerer, QuestionEncoder, check_call, plan
 from graphrag_dual.search.channels import open_channels
 from graphrag_dual.search.filters import admit
-from graphrag_dual.search.pyramid import PyramidReader
-from graphrag_dual.search.weights import ListWeights, weights_for
-from graphrag_dual.search.weights_file import load_weights
+from graphrag_dual.search.planning.weights import ListWeights, weights_for
+from graphrag_dual.search.planning.weights_file import load_weights
 from graphrag_dual.store import (
     Database,
     admin_book,

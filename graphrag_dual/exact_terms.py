@@ -1,7 +1,7 @@
 """Exact terms: what is meant letter by letter (versions, identifiers, file names, error codes, part numbers).
 
-Rules only.  A question that holds one is a local one (``search/intent.py``); chunks keep theirs in a property of their own,
-since full-text analyzers take such terms apart.
+Rules only.  A question that holds one is a local one (``search/planning/intent.py``); chunks keep theirs in a property of
+their own, since full-text analyzers take such terms apart.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from graphrag_dual.errors import GraphRagDualError
 from graphrag_dual.evaluation.intent_training import as_weights, read_training, train
 
 _ROOT = Path(__file__).resolve().parent.parent
-_WEIGHTS = _ROOT / "graphrag_dual" / "search" / "kind_weights.json"
+_WEIGHTS = _ROOT / "graphrag_dual" / "search" / "planning" / "kind_weights.json"
 
 
 def main() -> int:

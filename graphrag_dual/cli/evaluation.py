@@ -40,7 +40,7 @@ from graphrag_dual.evaluation import (
     write_recording,
 )
 from graphrag_dual.ids import content_hash
-from graphrag_dual.search.weights_file import save_weights
+from graphrag_dual.search.planning.weights_file import save_weights
 
 __all__ = ["NamedSet", "evaluate_all", "register", "workspace_name"]
 

@@ -19,7 +19,7 @@ from graphrag_dual.evaluation.recording import Heading, QuestionLists, Recording
 from graphrag_dual.evaluation.strategies import CHANNELS, LISTS, STRATEGIES, Order, rank_all
 from graphrag_dual.evaluation.tuned import tuned_orders
 from graphrag_dual.evaluation.tuning import ConvexWeights, convex_orders, tune_convex
-from graphrag_dual.search.weights_file import TunedWeights
+from graphrag_dual.search.planning.weights_file import TunedWeights
 
 __all__ = ["MAIN_METRIC", "Comparison", "KindTable", "Row", "Split", "Times", "compare"]
 

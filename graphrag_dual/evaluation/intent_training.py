@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from graphrag_dual.errors import InputError
 from graphrag_dual.model import QuestionKind
-from graphrag_dual.search.cues import cues
+from graphrag_dual.search.planning.cues import cues
 
 __all__ = [
     "KINDS",

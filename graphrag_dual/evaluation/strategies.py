@@ -11,7 +11,7 @@ from graphrag_dual.model import Candidate, Channel, SearchHit, SourceType
 from graphrag_dual.search import LANES, DualSearcher, Fused, RankedList, plan, reciprocal_rank_fusion
 from graphrag_dual.search.candidates import by_score
 from graphrag_dual.search.lists import ScoredIds
-from graphrag_dual.search.weights import weights_for
+from graphrag_dual.search.planning.weights import weights_for
 
 __all__ = [
     "CHANNELS",
@@ -49,8 +49,8 @@ STRATEGIES = (*LISTS, *CHANNELS, "minmax", "rrf", "weighted", "adaptive", "learn
 | rrf | reciprocal rank fusion of local and global, equal weights |
 | weighted | the same with fixed weights 1.0 and 0.5 |
 | adaptive | the same with the weights that the question's plan gives |
-| learned | what the weights learned from questions give: so far the same as default |
-| default | what ``search`` does: the plan's weights over lanes, chunks that findings cite at 0.45 of the global weight |
+| learned | all lists of both channels fused at once, by the weights of ``search/planning/weights.py`` |
+| default | what ``search`` does under the strategy of the recording; unless set otherwise that is ``learned`` |
 """
 
 _FIXED: Mapping[Channel, float] = {"local": 1.0, "global": 0.5}
@@ -73,9 +73,9 @@ async def rank_all(dataset: Dataset, recording: Recording) -> dict[str, dict[str
         orders["global"][question.id] = _ids(global_)
         for name, rule in _RULES.items():
             orders[name][question.id] = rule(question.text, local, global_, heading.rrf_k)
-        hits = await replay_search(question.text, lists, heading)
-        orders["default"][question.id] = chunks_of(hits)
-        orders["learned"][question.id] = orders["default"][question.id]  # the place for weights that are learned
+        for name, strategy in (("learned", "learned"), ("default", heading.strategy)):
+            hits = await replay_search(question.text, lists, heading.model_copy(update={"strategy": strategy}))
+            orders[name][question.id] = chunks_of(hits)
     return orders
 
 

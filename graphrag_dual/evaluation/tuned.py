@@ -15,8 +15,8 @@ from graphrag_dual.evaluation.judging import Judge
 from graphrag_dual.evaluation.metrics import normalised_gain
 from graphrag_dual.evaluation.recording import Recording
 from graphrag_dual.evaluation.strategies import Order, chunks_of, replay_search
-from graphrag_dual.search.weights import weights_for
-from graphrag_dual.search.weights_file import TunedWeights
+from graphrag_dual.search.planning.weights import weights_for
+from graphrag_dual.search.planning.weights_file import TunedWeights
 
 __all__ = ["tune", "tune_weights", "tuned_orders"]
 

@@ -6,8 +6,8 @@ from graphrag_dual.search.answering import Answerer
 from graphrag_dual.search.dual import DualSearcher, check_call
 from graphrag_dual.search.evidence import pack
 from graphrag_dual.search.fusion import Fused, RankedList, reciprocal_rank_fusion
-from graphrag_dual.search.intent import plan
 from graphrag_dual.search.lucene import fulltext_query
+from graphrag_dual.search.planning.intent import plan
 from graphrag_dual.search.question import QuestionEncoder
 from graphrag_dual.search.votes import LANES
 

@@ -22,7 +22,7 @@ from graphrag_dual.ports import GlobalRetriever, LocalRetriever, Reranker, TextS
 from graphrag_dual.search.arranging import Arranged, arrange
 from graphrag_dual.search.explaining import trace_of
 from graphrag_dual.search.fusion import Fused, RankedList, reciprocal_rank_fusion
-from graphrag_dual.search.intent import plan as plan_of
+from graphrag_dual.search.planning.intent import plan as plan_of
 from graphrag_dual.search.problems import one_line
 from graphrag_dual.search.reranking import reranked
 from graphrag_dual.search.votes import ranked_lists

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from graphrag_dual.search.intent import plan
+from graphrag_dual.search.planning.intent import plan
 
 __all__ = ["run"]
 

@@ -29,7 +29,7 @@ from graphrag_dual.evaluation import (
 from graphrag_dual.evaluation.strategies import rank_all, replay_search
 from graphrag_dual.model import Channel
 from graphrag_dual.models.testing import HashEmbedder
-from graphrag_dual.search.weights_file import save_weights
+from graphrag_dual.search.planning.weights_file import save_weights
 
 pytestmark = pytest.mark.neo4j
 

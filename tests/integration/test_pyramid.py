@@ -16,8 +16,8 @@ from graphrag_dual.connection import Connection
 from graphrag_dual.errors import UsageError
 from graphrag_dual.model import Layer, Reading
 from graphrag_dual.models.testing import HashEmbedder
-from graphrag_dual.search.pyramid import setting
-from graphrag_dual.search.summaries import opening
+from graphrag_dual.reading.pyramid import setting
+from graphrag_dual.reading.summaries import opening
 from graphrag_dual.store import Database, Query
 
 pytestmark = pytest.mark.neo4j

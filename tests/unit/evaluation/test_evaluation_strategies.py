@@ -21,7 +21,7 @@ from graphrag_dual.evaluation.strategies import (
     replay_search,
 )
 from graphrag_dual.search.lists import FindingHit, GlobalLists, LocalLists
-from graphrag_dual.search.weights import STATED
+from graphrag_dual.search.planning.weights import STATED
 
 
 def lists_of(question: str = "q") -> QuestionLists:

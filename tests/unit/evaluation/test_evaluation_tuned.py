@@ -14,8 +14,8 @@ from graphrag_dual import Settings
 from graphrag_dual.cli.app import run
 from graphrag_dual.errors import InputError, SchemaMismatch
 from graphrag_dual.evaluation import Dataset, read_dataset, tune, tune_weights, write_recording
-from graphrag_dual.search.weights import STATED
-from graphrag_dual.search.weights_file import load_weights, save_weights
+from graphrag_dual.search.planning.weights import STATED
+from graphrag_dual.search.planning.weights_file import load_weights, save_weights
 
 GRID = {"a": (0.0, 0.5, 1.0, 2.0), "b": (0.0, 1.0, 3.0)}
 

@@ -17,7 +17,7 @@ from graphrag_dual.evaluation.intent_training import (
     softmax,
     train,
 )
-from graphrag_dual.search import kinds
+from graphrag_dual.search.planning import kinds
 
 WEIGHTS = Path(kinds.__file__).parent / "kind_weights.json"
 

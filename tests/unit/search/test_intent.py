@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrag_dual.search.intent import plan
+from graphrag_dual.search.planning.intent import plan
 
 GLOBAL = [
     "Summarize the corpus",

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrag_dual.model import Plan, QuestionKind
-from graphrag_dual.search.cues import cues
-from graphrag_dual.search.intent import plan
-from graphrag_dual.search.kinds import kind_probabilities
+from graphrag_dual.search.planning.cues import cues
+from graphrag_dual.search.planning.intent import plan
+from graphrag_dual.search.planning.kinds import kind_probabilities
 
 # None of these is among the questions that the model is trained on.
 OF_KIND: list[tuple[QuestionKind, str]] = [
@@ -112,7 +112,7 @@ def test_what_is_asked_for_is_no_step_on_the_way(question: str, nested: bool) ->
 
 def test_the_probabilities_do_not_depend_on_the_hash_seed() -> None:
     script = (
-        "import json, sys; from graphrag_dual.search.kinds import kind_probabilities as of; "
+        "import json, sys; from graphrag_dual.search.planning.kinds import kind_probabilities as of; "
         "print(json.dumps([of(one) for one in json.load(sys.stdin)]))"
     )
     questions = json.dumps([question for _, question in OF_KIND])

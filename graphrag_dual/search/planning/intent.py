@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 
 from graphrag_dual.exact_terms import exact_terms
 from graphrag_dual.model import Channel, Intent, Plan
-from graphrag_dual.search.cues import cues
-from graphrag_dual.search.kinds import kind_probabilities_of
-from graphrag_dual.search.weights import STATED, ListWeights
+from graphrag_dual.search.planning.cues import cues
+from graphrag_dual.search.planning.kinds import kind_probabilities_of
+from graphrag_dual.search.planning.weights import STATED, ListWeights
 
 __all__ = ["STRATEGIES", "plan"]
 
@@ -98,9 +98,9 @@ def plan(question: str, *, strategy: str = "adaptive", lists: ListWeights = STAT
     | ``neutral`` | neither | 1.0 | 1.0 |
 
     ``strategy`` ``adaptive`` uses this table; ``rrf`` and ``learned`` record the intent but give both channels 1.0, and
-    ``learned`` weighs each of their lists by ``lists`` (``search/weights.py``).  Of questions longer than 2,000 characters
-    the first 1,500 and the last 500 are read.  ``matched`` lists what was found.  ``probabilities`` comes from a trained
-    model beside the rules (``search/kinds.py``).
+    ``learned`` weighs each of their lists by ``lists`` (``weights.py``).  Of questions longer than 2,000 characters the
+    first 1,500 and the last 500 are read.  ``matched`` lists what was found.  ``probabilities`` comes from a trained model
+    beside the rules (``kinds.py``).
 
     Raises:
         ValueError: ``strategy`` is unknown.

@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from operator import add
 
-from graphrag_dual.search.cue_words import (
+from graphrag_dual.search.planning.cue_words import (
     AFTER_HOW,
     AFTER_WHAT,
     ASKING,

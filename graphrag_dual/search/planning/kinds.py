@@ -12,7 +12,7 @@ from importlib import resources
 from math import exp
 
 from graphrag_dual.model import QuestionKind
-from graphrag_dual.search.cues import cues
+from graphrag_dual.search.planning.cues import cues
 
 __all__ = ["kind_probabilities", "kind_probabilities_of"]
 
@@ -21,7 +21,7 @@ _SCALE = 1000  # the file holds thousandths
 _WEIGHTS: Mapping[str, tuple[int, int, int]] = {
     cue: (local, multi_hop, whole)
     for cue, (local, multi_hop, whole) in json.loads(
-        resources.files("graphrag_dual.search").joinpath("kind_weights.json").read_text(encoding="utf-8")
+        resources.files("graphrag_dual.search.planning").joinpath("kind_weights.json").read_text(encoding="utf-8")
     ).items()
 }
 

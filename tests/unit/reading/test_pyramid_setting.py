@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphrag_dual.model import Layer, Reading
-from graphrag_dual.search.pyramid import nested_path, setting
+from graphrag_dual.reading.pyramid import nested_path, setting
 
 
 def vote(name: str, parent: str | None, mentions: int) -> dict[str, object]:

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from graphrag_dual.errors import UsageError
 from graphrag_dual.ids import document_id
 from graphrag_dual.model import Layer, Reading, Vector
-from graphrag_dual.search.outline import FANOUT, Outline, Span
-from graphrag_dual.search.summaries import central, opening, quotes
+from graphrag_dual.reading.outline import FANOUT, Outline, Span
+from graphrag_dual.reading.summaries import central, opening, quotes
 from graphrag_dual.store.database import Database, Row
 from graphrag_dual.store.indexes import read_index_state
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrag_dual.search.outline import FANOUT, Outline, Span
+from graphrag_dual.reading.outline import FANOUT, Outline, Span
 
 
 def outline(*headings: str) -> Outline:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphrag_dual.search.summaries import Quote, central, opening, quotes
+from graphrag_dual.reading.summaries import Quote, central, opening, quotes
 
 
 def test_the_first_chunk_and_those_nearest_to_the_mean_are_quoted_in_reading_order() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from graphrag_dual.errors import InputError, SchemaMismatch
-from graphrag_dual.search.weights import STATED
+from graphrag_dual.search.planning.weights import STATED
 
 __all__ = ["TunedWeights", "load_weights", "save_weights"]
 
