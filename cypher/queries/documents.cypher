@@ -89,7 +89,7 @@ RETURN c.id AS id, c.context + '\n' + c.text AS text LIMIT $limit;
 // name: put_exact_terms(rows: LIST<MAP>) write
 // Store the exact terms of chunks that lacked them.
 UNWIND $rows AS row
-MATCH (c:Chunk {id: row.id})
+MATCH (c:Unread&Chunk {id: row.id})
 SET c.exact_terms = row.exact_terms
 REMOVE c:Unread;
 
@@ -101,6 +101,6 @@ RETURN d.id AS id, d.metadata AS metadata LIMIT $limit;
 // name: put_metadata(rows: LIST<MAP>) write
 // Store the metadata of documents one by one, so that a filter can ask for them.
 UNWIND $rows AS row
-MATCH (d:Document {id: row.id})
+MATCH (d:Unread&Document {id: row.id})
 SET d += row.properties
 REMOVE d:Unread;

@@ -163,11 +163,20 @@ def _filter(
         return None
     return SearchFilter(
         documents=documents or None,
-        metadata=dict(map(_condition, where or ())),
+        metadata=_conditions(where or []),
         since=since,
         until=until,
         entity_types=entity_types or None,
     )
+
+
+def _conditions(where: list[str]) -> dict[str, Between | list[str]]:
+    conditions: dict[str, Between | list[str]] = {}
+    for key, wanted in map(_condition, where):
+        if key in conditions:
+            raise UsageError(f"--where names {key!r} twice", hint=f"write --where {key}=A,B for either of two values")
+        conditions[key] = wanted
+    return conditions
 
 
 def _condition(text: str) -> tuple[str, Between | list[str]]:
@@ -176,7 +185,10 @@ def _condition(text: str) -> tuple[str, Between | list[str]]:
         raise UsageError(f"--where {text!r} is not of the form KEY=VALUE", hint="write --where year=2021")
     low, dots, high = value.partition("..")
     if dots:
-        return key, Between(_end(low), _end(high))
+        ends = _end(low), _end(high)
+        if isinstance(ends[0], int | float) and isinstance(ends[1], int | float) and ends[0] > ends[1]:
+            raise UsageError(f"--where {text!r} admits no number", hint="write the smaller end first")
+        return key, Between(*ends)
     return key, value.split(",")
 
 

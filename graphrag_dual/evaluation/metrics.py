@@ -11,6 +11,8 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 
+from graphrag_dual.cjk import CJK
+
 __all__ = [
     "METRICS",
     "all_gold",
@@ -25,7 +27,7 @@ __all__ = [
 METRICS = ("R@2", "R@5", "R@10", "MRR@10", "NDCG@10", "all-gold@5", "answer-in-context@5")
 
 _NO_WORD = re.compile(r"[\W_]+")
-_IDEOGRAPH = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_IDEOGRAPH = re.compile(f"[{CJK}]")
 
 
 def judge_documents(ranked: Sequence[str], grades: Mapping[str, int]) -> dict[str, float]:

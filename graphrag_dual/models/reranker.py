@@ -11,10 +11,10 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Any
 
-from anyio import to_thread
+from anyio import CapacityLimiter, to_thread
 from pydantic import BaseModel, Field
 
-from graphrag_dual.errors import ModelError
+from graphrag_dual.errors import ConfigError, ModelError
 from graphrag_dual.ports import ChatModel
 
 __all__ = ["CallableReranker", "ChatReranker"]
@@ -29,6 +29,7 @@ Rules:
 
 _DELIMITER = re.compile(r"<(?=\s*/?\s*(?:passage|question)\b)", re.IGNORECASE)
 _MOST_CHARS = 2000
+_THREADS = 4
 
 
 class _Rating(BaseModel):
@@ -46,7 +47,14 @@ class ChatReranker:
     Of each passage the first 2,000 characters are read.  The model is not closed with the engine.
     """
 
-    def __init__(self, chat: ChatModel) -> None:
+    def __init__(self, chat: ChatModel | None) -> None:
+        """Take a model, such as ``open_chat(settings)`` gives it where an endpoint is configured.
+
+        Raises:
+            ConfigError: there is no model.
+        """
+        if chat is None:
+            raise ConfigError("there is no language model to rerank with", hint="set OPENAI_API_KEY or OPENAI_BASE_URL")
         self._chat = chat
 
     async def rerank(self, question: str, texts: Sequence[str]) -> list[float]:
@@ -81,11 +89,14 @@ class CallableReranker:
 
     def __init__(self, score: Callable[[list[tuple[str, str]]], Any]) -> None:
         self._score = score
+        self._limiter = CapacityLimiter(_THREADS)  # its own: late calls must not take the threads of the models
 
     async def rerank(self, question: str, texts: Sequence[str]) -> list[float]:
         """Scores in the order of ``texts``; what the function raises is raised."""
         pairs = [(question, text) for text in texts]
-        scores: Iterable[Any] = await to_thread.run_sync(self._score, pairs, abandon_on_cancel=True)
+        scores: Iterable[Any] = await to_thread.run_sync(
+            self._score, pairs, abandon_on_cancel=True, limiter=self._limiter
+        )
         if inspect.isawaitable(scores):
             scores = await scores
         return [float(one) for one in scores]

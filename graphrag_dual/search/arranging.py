@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from graphrag_dual.cjk import CJK
 from graphrag_dual.model import SearchHit
 
 __all__ = ["Arranged", "Drop", "arrange"]
@@ -22,8 +23,7 @@ _RESEMBLANCE = 0.9  # of all runs, how many both have
 _CONTAINMENT = 0.95  # of the runs of the worse ranked, how many the better ranked has
 _RUN = 4
 _LEAST_WORDS = 12  # shorter texts are compared as they are
-_CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
-_WORD = re.compile(rf"[{_CJK}]|[^\W{_CJK}]+")
+_WORD = re.compile(rf"[{CJK}]|[^\W{CJK}]+")
 _Run = tuple[str, ...]
 
 

@@ -80,9 +80,14 @@ def _condition(wanted: MetadataValue | Collection[MetadataValue] | Between) -> R
         texts = {"first": _text(wanted.low), "last": _text(wanted.high)}
         if isinstance(wanted.low, str) or isinstance(wanted.high, str):
             return {"kind": "texts", **texts}
-        return {"kind": "numbers", "low": wanted.low, "high": wanted.high, **texts}
+        return {"kind": "numbers", "low": _storable(wanted.low), "high": _storable(wanted.high), **texts}
     values = [wanted] if isinstance(wanted, str | int | float) else list(wanted)
-    return {"kind": "any", "values": values, "texts": [_text(value) for value in values]}
+    return {"kind": "any", "values": list(map(_storable, values)), "texts": [_text(value) for value in values]}
+
+
+def _storable(value: MetadataValue | None) -> MetadataValue | None:
+    """A whole number of more than 64 bits as a float: the database has no other, and stores such a one as text."""
+    return float(value) if isinstance(value, int) and not -(2**63) <= value < 2**63 else value
 
 
 def _text(value: MetadataValue | None) -> str | None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from graphrag_dual.model import Candidate, Channel, Plan, SourceType
 from graphrag_dual.search.fusion import RankedList
 
 __all__ = ["LANES", "ranked_lists"]
 
-# What each channel ranks.  An entity's text is derived, so a chunk of the same rank goes first; a chunk that a finding
-# cites has the global channel's vote at second hand: not quite half of it (DECISIONS.md, D11 and D12).
+# What each channel ranks, where channels vote as wholes (`adaptive`, `rrf`).  An entity's text is derived, so a chunk of the
+# same rank goes first; a chunk that a finding cites has the global channel's vote at second hand: not quite half of it
+# (DECISIONS.md, D11 and D12).
 LANES: Mapping[tuple[Channel, SourceType], float] = {
     ("local", "local_chunk"): 1.0,
     ("local", "local_entity"): 0.9,
@@ -27,9 +28,10 @@ def ranked_lists(
 ) -> list[RankedList]:
     """The lists by which ``candidates``, best first, vote under ``plan``.
 
-    Where the plan weighs lists, each list votes that found a candidate (``metadata["lists"]``: rank by list name); a source
-    type that it weighs as a whole, ``"global/global_community"``, votes as one list.  Else each source type votes with its
-    factor of ``lanes``; without lanes the channel is one list.
+    Where the plan weighs lists, each list votes that found a chunk (``metadata["lists"]``: rank by list name); other source
+    types, and chunks that say nothing of lists, vote as one list each, such as ``"global/global_community"`` (weight 1 where
+    the plan does not name it).  Else each source type votes with its factor of ``lanes``; without lanes the channel is one
+    list.
     """
     weight = plan.weights[channel]
     if plan.lists:
@@ -52,22 +54,24 @@ def _lane(channel: Channel, source_type: SourceType, candidates: list[Candidate]
 def _by_list(
     channel: Channel, candidates: list[Candidate], weights: Mapping[str, float], weight: float
 ) -> list[RankedList]:
+    """A chunk votes by the lists that found it; what has none, or is weighed as a whole, by its place in its lane."""
     lists: dict[str, list[tuple[int, str]]] = {}
-    whole: dict[SourceType, None] = {}
+    whole: dict[SourceType, list[Candidate]] = {}
     for one in candidates:
-        if f"{channel}/{one.source_type}" in weights:
-            whole[one.source_type] = None
-        else:
-            for name, rank in _ranks(one):
-                lists.setdefault(f"{channel}/{name}", []).append((rank, one.doc_id))
-    lanes = [_lane(channel, kind, candidates, weight * weights[f"{channel}/{kind}"]) for kind in whole]
+        ranks = _ranks(one)
+        if one.source_type != "local_chunk" or not ranks:
+            whole.setdefault(one.source_type, []).append(one)
+        for name, rank in ranks.items() if one.source_type == "local_chunk" else ():
+            lists.setdefault(f"{channel}/{name}", []).append((rank, one.doc_id))
+    lanes = [
+        _lane(channel, kind, found, weight * weights.get(f"{channel}/{kind}", 1.0)) for kind, found in whole.items()
+    ]
     return [*lanes, *(_ranked(name, sorted(found), weight * weights.get(name, 0.0)) for name, found in lists.items())]
 
 
-def _ranks(candidate: Candidate) -> Iterator[tuple[str, int]]:
+def _ranks(candidate: Candidate) -> Mapping[str, int]:
     lists = candidate.metadata.get("lists")
-    if isinstance(lists, Mapping):
-        yield from lists.items()
+    return lists if isinstance(lists, Mapping) else {}
 
 
 def _ranked(name: str, found: list[tuple[int, str]], weight: float) -> RankedList:

@@ -50,7 +50,7 @@ def words_of(question: str, *, workspace: str) -> Words:
     return Words(
         text=_scoped(terms, workspace),
         cjk=_scoped(terms, workspace) if has_cjk_word(question) else "",
-        terms=_scoped(any_of(lookup_terms(read)[:_MAX_EXACT]), workspace),
+        terms=_in_scope(any_of(lookup_terms(read)[:_MAX_EXACT]), workspace),
         quoted=_scoped(" ".join(dict.fromkeys(filter(None, map(phrase, quoted)))), workspace),
         names=possible_names(question, workspace=workspace),
     )
@@ -58,6 +58,8 @@ def words_of(question: str, *, workspace: str) -> Words:
 
 def _scoped(query: str, workspace: str) -> str:
     """``query`` with the workspace's scope demanded; words that analyzers drop would let in everything of that scope."""
-    if all(term.lower() in STOP_WORDS for term in query.split()):
-        return ""
-    return f"+scope:{workspace_scope(workspace)} +({query})"
+    return "" if all(term.lower() in STOP_WORDS for term in query.split()) else _in_scope(query, workspace)
+
+
+def _in_scope(query: str, workspace: str) -> str:
+    return f"+scope:{workspace_scope(workspace)} +({query})" if query else ""

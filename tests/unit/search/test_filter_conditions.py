@@ -7,6 +7,7 @@ from datetime import date, datetime
 import pytest
 
 from graphrag_dual.cli.query import _condition as condition_of_option
+from graphrag_dual.cli.query import _conditions as conditions_of_options
 from graphrag_dual.errors import UsageError
 from graphrag_dual.model import Between, SearchFilter
 from graphrag_dual.search.filters import _conditions
@@ -56,3 +57,20 @@ def test_an_option_is_a_condition(option: str, wanted: object) -> None:
 def test_an_option_without_key_or_value_is_refused(option: str) -> None:
     with pytest.raises(UsageError, match="KEY=VALUE"):
         condition_of_option(option)
+
+
+def test_a_whole_number_that_the_database_cannot_hold_is_asked_as_it_was_stored() -> None:
+    [condition] = _conditions(SearchFilter(metadata={"serial": 2**70}))
+    assert condition["values"] == [float(2**70)]
+    assert condition["texts"] == [str(2**70)]
+    [between] = _conditions(SearchFilter(metadata={"serial": Between(1, 2**64)}))
+    assert (between["low"], between["high"]) == (1, float(2**64))
+
+
+def test_a_key_named_twice_and_a_range_the_wrong_way_round_are_refused() -> None:
+    with pytest.raises(UsageError, match="'year' twice") as twice:
+        conditions_of_options(["year=2020", "year=2021"])
+    assert "year=A,B" in (twice.value.hint or "")
+    with pytest.raises(UsageError, match="admits no number"):
+        conditions_of_options(["version=3.9..3.10"])
+    assert conditions_of_options(["year=2020", "lang=en,de"]) == {"year": ["2020"], "lang": ["en", "de"]}
