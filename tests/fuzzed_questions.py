@@ -14,12 +14,51 @@ _PIECES = (
     *("AND", "OR", "NOT", "TO", "and", "name:Loom", "scope:other", "_exists_:text", "[a TO b]", "{a TO *}", "loom~2"),
     *("loom^10", "te?t", "lo*m", '"a b"~4', "/lo+m/", "\\u0041", "\\", "\\\\", "%5C", "$", "@", "#", "%"),
 )
-_NAMES = ("Loom", "C++", "AC/DC", "[x]", "foo:bar", "Analytical Engine", "Ada Lovelace", "张衡", "🙂", "v2.1.3", "E-404")
-_WORDS = ("who", "built", "the", "of", "which", "punched", "cards", "engine", "general", "what", "is", "it", "weave", "in")
+_NAMES = (
+    "Loom",
+    "C++",
+    "AC/DC",
+    "[x]",
+    "foo:bar",
+    "Analytical Engine",
+    "Ada Lovelace",
+    "张衡",
+    "🙂",
+    "v2.1.3",
+    "E-404",
+)
+_WORDS = (
+    "who",
+    "built",
+    "the",
+    "of",
+    "which",
+    "punched",
+    "cards",
+    "engine",
+    "general",
+    "what",
+    "is",
+    "it",
+    "weave",
+    "in",
+)
 _CJK = "审批流程东京都政府京东发布财报预算张衡发明地动仪の、。「」カタカナひらがな한국어𠀀龘々〆"
 _EMOJI = ("🙂", "👩‍👩‍👧‍👦", "🏳️‍🌈", "👍🏽", "🇨🇭", "☠️", "\u200d", "\ufe0f", "🫠")
 _RTL = ("שלום", "مرحبا", "\u202e", "\u202d", "\u2066", "\u200f", "سؤال؟", "\u061c")
-_MARKS = ("e\u0301", "a\u0300\u0301\u0302\u0303", "\u0345", "ß", "İ", "ﬁ", "ＬＯＯＭ", "\u00ad", "\ufeff", "\u2028", "\u0085")
+_MARKS = (
+    "e\u0301",
+    "a\u0300\u0301\u0302\u0303",
+    "\u0345",
+    "ß",
+    "İ",
+    "ﬁ",
+    "ＬＯＯＭ",
+    "\u00ad",
+    "\ufeff",
+    "\u2028",
+    "\u0085",
+)
 _CYPHER = (
     "') DETACH DELETE n //",
     "' OR 1=1 //",
@@ -92,7 +131,9 @@ def _marks(dice: random.Random) -> str:
 
 
 def _surrogates(dice: random.Random) -> str:
-    return "".join(chr(dice.randint(0xD800, 0xDFFF)) if dice.random() < 0.5 else dice.choice("ab Loom") for _ in range(9))
+    return "".join(
+        chr(dice.randint(0xD800, 0xDFFF)) if dice.random() < 0.5 else dice.choice("ab Loom") for _ in range(9)
+    )
 
 
 def _controls(dice: random.Random) -> str:
@@ -100,7 +141,9 @@ def _controls(dice: random.Random) -> str:
 
 
 def _any_signs(dice: random.Random) -> str:
-    return "".join(chr(dice.choice([dice.randrange(0x110000), dice.randrange(0x3000)])) for _ in range(dice.randint(1, 40)))
+    return "".join(
+        chr(dice.choice([dice.randrange(0x110000), dice.randrange(0x3000)])) for _ in range(dice.randint(1, 40))
+    )
 
 
 def _cypher(dice: random.Random) -> str:

@@ -92,10 +92,12 @@ async def ensure_indexes(database: Database, embedder: Embedder, workspace: str,
 
 
 async def _make_room(database: Database, embedder: Embedder) -> None:
-    """Drop vector indexes of another length, unless a workspace uses them: one database has vectors of one length."""
-    indexes = await database.read("show_indexes")
-    lengths = {row["dimensions"] for row in indexes if row["type"] == "VECTOR"}
-    if lengths <= {embedder.dimensions}:
+    """Drop vector indexes of another length, unless a workspace uses them: one database has vectors of one length.
+
+    Those with quantization, as an older version made them, are dropped too, to be made again without.
+    """
+    indexes = [row for row in await database.read("show_indexes") if row["type"] == "VECTOR"]
+    if {row["dimensions"] for row in indexes} <= {embedder.dimensions} and not any(row["quantized"] for row in indexes):
         return
     for bound in await database.read("bound_workspaces"):
         if bound["dimensions"] != embedder.dimensions:

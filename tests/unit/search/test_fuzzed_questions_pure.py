@@ -34,7 +34,7 @@ class Memory:
 
 def test_the_stream_is_the_same_every_time_and_has_everything_in_it() -> None:
     assert len(QUESTIONS) == 10_000
-    assert QUESTIONS == list(fuzzed_questions(10_000))
+    assert list(fuzzed_questions(10_000)) == QUESTIONS
     assert sum(map(is_blank, QUESTIONS)) > 100
     assert sum(len(question.split()) >= 12_000 for question in QUESTIONS) > 5
     assert sum(re.search("[\ud800-\udfff]", question) is not None for question in QUESTIONS) > 500
