@@ -8,22 +8,10 @@ from graphrag_dual.errors import ConfigError, SchemaMismatch
 from graphrag_dual.ports import Embedder
 from graphrag_dual.store.database import Database
 
-__all__ = ["IndexState", "ensure_indexes", "read_index_state"]
+__all__ = ["VECTOR_INDEXES", "IndexState", "create_vector_indexes", "ensure_indexes", "read_index_state"]
 
-_CREATE = (
-    "create_chunk_vectors",
-    "create_entity_vectors",
-    "create_fact_vectors",
-    "create_report_vectors",
-    "create_finding_vectors",
-)
-_DROP = (
-    "drop_chunk_vectors",
-    "drop_entity_vectors",
-    "drop_fact_vectors",
-    "drop_report_vectors",
-    "drop_finding_vectors",
-)
+_KINDS = ("chunk", "entity", "fact", "report", "finding")
+VECTOR_INDEXES = tuple(f"{kind}_embedding" for kind in _KINDS)
 _AWAIT_S = 300
 
 
@@ -76,8 +64,7 @@ async def ensure_indexes(database: Database, embedder: Embedder, workspace: str,
     if state is not None:
         check_embedder(state, embedder, workspace)
     await _make_room(database, embedder)
-    for name in _CREATE:
-        await database.write(name, dimensions=embedder.dimensions)
+    await create_vector_indexes(database, embedder.dimensions)
     await database.read("await_indexes", timeout_s=_AWAIT_S)
     if state is None:
         await database.write(
@@ -89,6 +76,12 @@ async def ensure_indexes(database: Database, embedder: Embedder, workspace: str,
         )
         state = IndexState(embedder.model_name, embedder.dimensions, extractor, 0)
     return state
+
+
+async def create_vector_indexes(database: Database, dimensions: int) -> None:
+    """Create the vector indexes that are not there."""
+    for kind in _KINDS:
+        await database.write(f"create_{kind}_vectors", dimensions=dimensions)
 
 
 async def _make_room(database: Database, embedder: Embedder) -> None:
@@ -107,5 +100,5 @@ async def _make_room(database: Database, embedder: Embedder) -> None:
                 hint="use another server home (--home NAME), or wipe that workspace: "
                 f"graphrag-dual admin wipe --workspace {bound['workspace']} --param confirm=yes",
             )
-    for name in _DROP:
-        await database.write(name)
+    for kind in _KINDS:
+        await database.write(f"drop_{kind}_vectors")
