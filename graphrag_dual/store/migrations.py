@@ -77,7 +77,8 @@ async def pending_migrations(database: Database) -> list[Migration]:
 async def migrate(database: Database) -> list[str]:
     """Apply what is pending, make indexes again that somebody dropped, and finish what a step left to Python.
 
-    Gives the names of the migrations and of the indexes.  Two processes may do so at once: every statement changes nothing the second time.
+    Gives the names of the migrations and of the indexes.  Two processes may do so at once: every statement changes nothing
+    the second time.
     """
     pending = await pending_migrations(database)
     for migration in pending:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import re
 import secrets
 import time
@@ -15,9 +16,9 @@ from small_world import MarkupExtractor, cypher, documents_of
 
 from graphrag_dual import GraphRAG, Settings
 from graphrag_dual.connection import Connection
-from graphrag_dual.errors import ConfigError, InputError
+from graphrag_dual.errors import ConfigError, InputError, ModelError
 from graphrag_dual.ids import entity_id, workspace_scope
-from graphrag_dual.model import SearchFilter, SearchResult
+from graphrag_dual.model import SearchFilter, SearchResult, Vector
 from graphrag_dual.models.testing import HashEmbedder
 from graphrag_dual.store import query_book
 
@@ -32,10 +33,9 @@ HUB, NEIGHBOURS = "Earth", 20_000
 
 def texts() -> dict[str, str]:
     named = {f"name{n}.txt": f"The <{name}|belongs to|neutral{n}>." for n, name in enumerate(NAMES)}
-    unspaced = {f"cjk{n}.txt": text for n, text in enumerate(CJK, 1)}
     copies = {f"copy{n}.txt": REPEATED for n in range(3)}
     long = {"long.txt": " ".join(f"<Pilot {n}|steers|Boat {n}> out of the harbour of Tarn.\n\n" for n in range(60))}
-    return {**named, **unspaced, **copies, **long}
+    return {**named, **copies, **long}
 
 
 def opened(settings: Settings) -> GraphRAG:
@@ -70,7 +70,7 @@ def chunk_uris(result: SearchResult) -> list[str]:
 
 @pytest.fixture
 def hub(settings: Settings) -> Iterator[GraphRAG]:
-    """A small index in which one entity has 20,000 neighbours more; three of these have the leaf asked for."""
+    """A small index in which one entity has 20,000 neighbours more; behind the one of its own lies the leaf."""
     with opened(settings) as rag:
         rag.ingest(
             documents_of(
@@ -120,15 +120,23 @@ def _db_hits(settings: Settings, name: str, *, seed_ids: Sequence[str]) -> int:
     return hits(profile)
 
 
-def test_no_query_follows_a_path_of_any_length() -> None:
-    unbounded = re.compile(
-        r"\]\s*-?>?\s*[*+{]|\[[^\]]*\*[^\]]*\]\s*-|\)\s*[+*]\s*\(|\ballShortestPaths\b|\bALL SHORTEST\b"
+def test_no_query_follows_a_path_of_any_length_but_up_and_down_the_tree_of_communities() -> None:
+    variable = re.compile(
+        r"\[[^\]]*\*[^\]]*\]\s*->?|\]\s*->?\s*[*+{]|\)\s*[+*]\s*\(|\bALL ?SHORTEST|\bSHORTEST", re.IGNORECASE
     )
-    found = [name for name, query in query_book().items() if unbounded.search(re.sub(r"//[^\n]*", "", query.text))]
+    bounded = re.compile(
+        r"\[:PARENT_COMMUNITY\*[01]\.\.12\]->?"
+    )  # one parent each, so that there is one path between two
+    found = {
+        (name, pattern)
+        for name, query in query_book().items()
+        for pattern in variable.findall(re.sub(r"//[^\n]*", "", query.text))
+        if not bounded.fullmatch(pattern)
+    }
 
-    assert found == []
+    assert found == set()
     for pattern in ("(a)-[*]->(b)", "(a)-[:R*1..9]-(b)", "((a)-[:R]->(b))+ (c)", "(a)-[:R]->+(b)", "(a)-[:R]-{1,9}(b)"):
-        assert unbounded.search(pattern), pattern
+        assert variable.search(pattern), pattern
 
 
 # -- FC-25: tenants ----------------------------------------------------------------------------------------------------
@@ -176,7 +184,7 @@ def test_a_tenant_without_a_name_is_an_error_and_no_default(
     with pytest.raises(ConfigError, match="workspace"):
         settings_for(server, tenant)
     monkeypatch.setenv("GRAPHRAG_DUAL_WORKSPACE", tenant)
-    with pytest.raises(ConfigError, match="(?i)workspace"):
+    with pytest.raises(ConfigError, match="workspace"):
         Settings.load()
 
 
@@ -226,13 +234,26 @@ def test_a_very_long_question_is_cut_to_what_an_index_takes(indexed: GraphRAG) -
 # -- FC-31: scripts without spaces -------------------------------------------------------------------------------------
 
 
-def test_words_inside_unspaced_text_are_found(indexed: GraphRAG) -> None:
-    assert chunk_uris(indexed.search("审批流程"))[0] == "cjk1.txt"
-    tokyo = chunk_uris(indexed.search("东京", limit=50))
-    assert tokyo.index("cjk2.txt") < tokyo.index("cjk3.txt")
-    assert chunk_uris(indexed.search("ERP"))[0] == "cjk4.txt"
-    assert chunk_uris(indexed.search("预算"))[0] == "cjk2.txt"
+class Deaf(HashEmbedder):
+    """Embeds passages and fails on questions.  By single characters, as the double embeds them, 东京 and 京东 are the same."""
 
+    async def embed_query(self, text: str) -> Vector:
+        raise ModelError("no vectors today")
+
+
+def test_words_inside_unspaced_text_are_found(settings: Settings) -> None:
+    texts = {f"cjk{n}.txt": text for n, text in enumerate(CJK, 1)}
+    with GraphRAG(settings, embedder=Deaf(DIMENSIONS), extractor=MarkupExtractor()) as rag:
+        rag.ingest(documents_of(texts, settings.workspace))
+        found = {word: chunk_uris(rag.search(word)) for word in ("审批流程", "东京", "ERP", "预算")}
+
+    assert found["审批流程"][0] == "cjk1.txt"
+    assert found["东京"][0] == "cjk2.txt"
+    assert found["ERP"] == ["cjk4.txt"]
+    assert found["预算"][0] == "cjk2.txt"
+
+
+def test_the_analyzer_of_each_index_is_shown(indexed: GraphRAG) -> None:
     analyzers = {row["name"]: row["analyzer"] for row in indexed.admin("indexes", {}) if row["analyzer"]}
     assert analyzers["chunk_cjk"] == analyzers["entity_cjk"] == "cjk"
     assert analyzers["chunk_text"] == "english"
@@ -272,7 +293,10 @@ def test_an_index_dropped_by_hand_costs_its_channel_and_migrate_makes_it_again(
 
     assert restored == [index]
     assert indexed.migrate() == []
-    assert indexed.search(question, limit=50).hits == before.hits
+    after = indexed.search(question, limit=50)
+    assert after.notices == ()
+    # The statistics of a new full-text index know nothing of texts deleted before, so that ranks may move.
+    assert {hit.doc_id for hit in after.hits} == {hit.doc_id for hit in before.hits}
 
 
 def test_an_index_that_is_still_populating_is_waited_for_or_a_notice_says_what_is_missing(
@@ -306,6 +330,8 @@ def test_an_index_that_is_still_populating_is_waited_for_or_a_notice_says_what_i
 # -- cancelling, repeats, filters, weights, limits ---------------------------------------------------------------------
 
 
+# The driver leaves a socket that was just being opened to the garbage collector.
+@pytest.mark.filterwarnings("ignore:unclosed .*socket:ResourceWarning")
 def test_a_cancelled_search_leaves_no_query_behind(indexed: GraphRAG, own: Settings) -> None:
     async def cancel(delay_s: float) -> None:
         task = asyncio.ensure_future(indexed.asearch(f"Who steers Boat {delay_s}?", limit=1000))
@@ -326,6 +352,7 @@ def test_a_cancelled_search_leaves_no_query_behind(indexed: GraphRAG, own: Setti
         time.sleep(0.1)
     assert running == []
     assert indexed.search("Who steers Boat 7?").notices == ()
+    gc.collect()  # here, where the warning is expected
 
 
 def test_a_repeated_text_is_one_hit_that_lists_the_others(indexed: GraphRAG) -> None:

@@ -47,7 +47,8 @@ def test_every_question_makes_queries_that_lucene_and_the_driver_take() -> None:
         words = words_of(question, workspace="w")
         for query in filter(None, (words.text, words.cjk, words.terms, words.quoted)):
             query.encode()  # the driver refuses lone surrogates
-            assert (match := _SCOPE.fullmatch(query)), (question[:200], query[:200])
+            match = _SCOPE.fullmatch(query)
+            assert match, (question[:200], query[:200])
             bare = _PHRASES.sub("", _ESCAPED.sub("_", match["terms"]))
             assert not _OPEN.search(bare), (question[:200], bare[:200])
             assert len(query) < 40_000
