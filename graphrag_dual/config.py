@@ -8,6 +8,7 @@ are the field name in capitals behind ``GRAPHRAG_DUAL_``.
 
 from __future__ import annotations
 
+import os
 import re
 from difflib import get_close_matches
 from pathlib import Path
@@ -171,6 +172,12 @@ class Settings(BaseSettings):
         Raises:
             ConfigError: a value is malformed; the message names the setting, never its value.
         """
+        if overrides.get("workspace") is None and os.environ.get("GRAPHRAG_DUAL_WORKSPACE") == "":
+            # Else a tenant whose name got lost on the way would be served from the workspace `default`.
+            raise ConfigError(
+                "setting workspace: GRAPHRAG_DUAL_WORKSPACE is empty",
+                hint="name a workspace, or remove the variable for the workspace `default`",
+            )
         try:
             return cls(**{name: value for name, value in overrides.items() if value is not None})
         except ValidationError as error:

@@ -371,11 +371,11 @@ class Engine:
 
     async def pending_migrations(self) -> list[str]:
         """Names of the schema migrations that the database lacks."""
-        return [f"V{one.version:04d}__{one.name}" for one in await pending_migrations(self._database)]
+        return [one.full_name for one in await pending_migrations(self._database)]
 
     async def migrate(self) -> list[str]:
-        """Apply the schema migrations that the database lacks; their names."""
-        return [f"V{one.version:04d}__{one.name}" for one in await migrate(self._database)]
+        """Apply the schema migrations that the database lacks and make dropped indexes again; the names of both."""
+        return await migrate(self._database)
 
     async def admin(self, name: str, arguments: Mapping[str, object]) -> list[dict[str, Any]]:
         """Rows of a statement of ``cypher/admin``.

@@ -26,29 +26,30 @@ MERGE (m:SchemaMigration {version: $version})
 ON CREATE SET m.name = $name, m.checksum = $checksum, m.applied_at = datetime();
 
 // name: create_chunk_vectors(dimensions: INTEGER) auto
-// Vector index over chunks.
+// Vector index over chunks. As all vector indexes without quantization: its scores would depend on how the index came about,
+// and an index built again would rank otherwise.
 CREATE VECTOR INDEX chunk_embedding IF NOT EXISTS FOR (n:Chunk) ON (n.embedding)
-OPTIONS {indexConfig: {`vector.dimensions`: $dimensions, `vector.similarity_function`: 'cosine'}};
+OPTIONS {indexConfig: {`vector.dimensions`: $dimensions, `vector.similarity_function`: 'cosine', `vector.quantization.enabled`: false}};
 
 // name: create_entity_vectors(dimensions: INTEGER) auto
 // Vector index over entities.
 CREATE VECTOR INDEX entity_embedding IF NOT EXISTS FOR (n:__Entity__) ON (n.embedding)
-OPTIONS {indexConfig: {`vector.dimensions`: $dimensions, `vector.similarity_function`: 'cosine'}};
+OPTIONS {indexConfig: {`vector.dimensions`: $dimensions, `vector.similarity_function`: 'cosine', `vector.quantization.enabled`: false}};
 
 // name: create_fact_vectors(dimensions: INTEGER) auto
 // Vector index over facts.
 CREATE VECTOR INDEX fact_embedding IF NOT EXISTS FOR (n:Fact) ON (n.embedding)
-OPTIONS {indexConfig: {`vector.dimensions`: $dimensions, `vector.similarity_function`: 'cosine'}};
+OPTIONS {indexConfig: {`vector.dimensions`: $dimensions, `vector.similarity_function`: 'cosine', `vector.quantization.enabled`: false}};
 
 // name: create_report_vectors(dimensions: INTEGER) auto
 // Vector index over community reports.
 CREATE VECTOR INDEX report_embedding IF NOT EXISTS FOR (n:CommunityReport) ON (n.embedding)
-OPTIONS {indexConfig: {`vector.dimensions`: $dimensions, `vector.similarity_function`: 'cosine'}};
+OPTIONS {indexConfig: {`vector.dimensions`: $dimensions, `vector.similarity_function`: 'cosine', `vector.quantization.enabled`: false}};
 
 // name: create_finding_vectors(dimensions: INTEGER) auto
 // Vector index over findings.
 CREATE VECTOR INDEX finding_embedding IF NOT EXISTS FOR (n:Finding) ON (n.embedding)
-OPTIONS {indexConfig: {`vector.dimensions`: $dimensions, `vector.similarity_function`: 'cosine'}};
+OPTIONS {indexConfig: {`vector.dimensions`: $dimensions, `vector.similarity_function`: 'cosine', `vector.quantization.enabled`: false}};
 
 // name: show_indexes() read
 // State of every index of ours, with the length of the vectors where there is one.
@@ -57,6 +58,7 @@ WHERE name IN ['chunk_embedding', 'entity_embedding', 'fact_embedding', 'report_
                'chunk_text', 'entity_name', 'report_text', 'finding_text', 'chunk_terms',
                'chunk_cjk', 'entity_cjk', 'report_cjk', 'finding_cjk']
 RETURN name, type, state, populationPercent AS populated,
+       coalesce(options.indexConfig['vector.quantization.enabled'], false) AS quantized,
        toInteger(options.indexConfig['vector.dimensions']) AS dimensions
 ORDER BY name;
 

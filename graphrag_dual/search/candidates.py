@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 from graphrag_dual.model import Candidate, SourceType
@@ -36,20 +36,31 @@ def interleaved(*lists: Sequence[Row]) -> list[Row]:
 
 
 async def undisturbed(
-    ask: Callable[[int], Awaitable[list[Row]]], exact: Callable[[set[str]], Awaitable[list[Row]]], *, candidates: int
+    ask: Callable[[int], Awaitable[list[Row]]],
+    exact: Callable[[set[str]], Awaitable[list[Row]]],
+    *,
+    candidates: int,
+    used: Mapping[str, int],
 ) -> list[Row]:
-    """Rows of ``ask(candidates)`` with vector lists that other workspaces have not crowded out.
+    """Rows of ``ask`` with lists that neither other workspaces have crowded out nor the index has cut among equals.
 
     A row without an id stands for a neighbour's, or for a report of the generation before.  Where those leave fewer than
     ``candidates`` of a list, the index is asked for more, and at last the workspace's own vectors are gone through:
-    ``exact``, given the names of these lists.  Equal scores are ordered by id.
+    ``exact``, given the names of these lists.
+
+    Equal scores are ordered by id, but an index cuts among them as they were written.  So that an index built in another
+    order gives the same list, rows as good as the first one behind the cut are left out where at least half of the rows
+    that count (``used``, where these are fewer than ``candidates``) are better, and else asked for too.
     """
-    rows = await ask(candidates)
-    if _crowded(rows, candidates):
+    rows = await ask(candidates + 1)
+    torn = _torn(rows, candidates, used)
+    if _crowded(rows, candidates) or None in torn.values():
         rows = await ask(min(_MOST, _WIDER * candidates))
         if crowded := _crowded(rows, candidates):
             rows = [row for row in rows if row["list"] not in crowded]
             rows += await exact(crowded)
+    else:
+        rows = [row for row in rows if row["score"] != torn.get(row["list"])]
     rows = sorted((row for row in rows if row["id"] is not None), key=lambda row: (-row["score"], row["id"]))
     taken: Counter[str] = Counter()
     kept = []
@@ -58,6 +69,22 @@ async def undisturbed(
         if taken[row["list"]] <= candidates:
             kept.append(row)
     return kept
+
+
+def _torn(rows: Sequence[Row], candidates: int, used: Mapping[str, int]) -> dict[str, float | None]:
+    """The score at which the index cut a list among equals that count, by list; None where too few are better."""
+    scores: defaultdict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        scores[row["list"]].append(row["score"])
+    torn: dict[str, float | None] = {}
+    for name, found in scores.items():
+        count = min(used.get(name, candidates), candidates)
+        if count and len(found) > candidates:
+            found.sort(reverse=True)
+            at = found[candidates]
+            if found[count - 1] == at:
+                torn[name] = at if found.index(at) >= count / 2 else None
+    return torn
 
 
 def _crowded(rows: Sequence[Row], candidates: int) -> set[str]:

@@ -136,7 +136,7 @@ class GlobalChannel:
                 lists=sorted(lists),
             )
 
-        return await undisturbed(ask, exact, candidates=candidates)
+        return await undisturbed(ask, exact, candidates=candidates, used={})
 
     async def _filtered_rows(
         self, admitted: Admitted, text: dict[str, object], vector: list[float] | None, candidates: int

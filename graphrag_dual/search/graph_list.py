@@ -15,7 +15,7 @@ from statistics import pstdev
 
 import numpy as np
 
-__all__ = ["Neighbourhood", "SeedFact", "chunk_weights", "personalised_pagerank", "seed_weights"]
+__all__ = ["FACTS", "Neighbourhood", "SeedFact", "chunk_weights", "personalised_pagerank", "seed_weights"]
 
 _DAMPING = 0.7
 _ITERATIONS = 60  # what is left out is below 1e-9
@@ -23,7 +23,7 @@ _MENTION = 2.0  # an edge between an entity and a chunk, beside relationships of
 _CHUNK_SHARE = 0.08
 # Few and precise seeds beat many: measured on multi-hop questions, five facts rank better than eight or fifteen, and a fact
 # loses weight by e for every two thirds of a standard deviation that it is behind the best.
-_FACTS = 5
+FACTS = 5
 _SHARPNESS = 1.5
 
 
@@ -54,7 +54,7 @@ def seed_weights(facts: Sequence[SeedFact], mentions: Mapping[str, int]) -> dict
     (``mentions``).  The weights sum to what the facts are worth on the whole: to 1 where all of them are stated.
     """
     nearest = sorted(zip(_sharpened([fact.score for fact in facts]), facts, strict=True), key=lambda one: -one[0])[
-        :_FACTS
+        :FACTS
     ]
     found: dict[str, list[float]] = {}
     for sharp, fact in nearest:

@@ -23,7 +23,14 @@ from graphrag_dual.search.candidates import (
     undisturbed,
 )
 from graphrag_dual.search.filters import Admitted
-from graphrag_dual.search.graph_list import Neighbourhood, SeedFact, chunk_weights, personalised_pagerank, seed_weights
+from graphrag_dual.search.graph_list import (
+    FACTS,
+    Neighbourhood,
+    SeedFact,
+    chunk_weights,
+    personalised_pagerank,
+    seed_weights,
+)
 from graphrag_dual.search.lists import ENTITIES, LocalLists, ScoredIds
 from graphrag_dual.search.names import named
 from graphrag_dual.search.question import QuestionEncoder
@@ -38,6 +45,14 @@ _LISTS = (
 )
 
 _ENTITY_SEEDS = 5
+# Of these lists so many rows count (see ``undisturbed``): entities that are named are not cut, of facts the walk takes five.
+_USED = {
+    "entity_dense": ENTITIES,
+    "entity_bm25": ENTITIES,
+    "entity_cjk": ENTITIES,
+    "entity_named": 0,
+    "fact_dense": FACTS,
+}
 # Chunks near to the question that take part in the walk, those whose entities the walk knows, and whose are followed.
 _CHUNKS, _KNOWN, _NEAR = 50, 20, 5
 _PER_CHUNK, _FANOUT, _BREADTH = 20, 10, 50
@@ -181,7 +196,7 @@ class LocalChannel:
                 lists=sorted(lists),
             )
 
-        return await undisturbed(ask, exact, candidates=candidates)
+        return await undisturbed(ask, exact, candidates=candidates, used=_USED)
 
     async def _filtered_rows(
         self, admitted: Admitted, text: dict[str, object], vector: list[float] | None, candidates: int
@@ -197,7 +212,7 @@ class LocalChannel:
 
         if admitted.few:
             return sorted(await exact(set(lists)), key=lambda row: (-row["score"], row["id"]))
-        return await undisturbed(ask, exact, candidates=candidates)
+        return await undisturbed(ask, exact, candidates=candidates, used=_USED)
 
     async def _graph_scores(self, lists: Mapping[str, Sequence[Row]]) -> _GraphScores:
         facts = [SeedFact(row["score"], row["entity_ids"], row["weight"]) for row in lists["fact_dense"]]

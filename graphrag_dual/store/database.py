@@ -38,6 +38,7 @@ _MINIMUM = (5, 26)
 _CONNECT_S = 10.0
 # Leases and run records come and go with every run and say nothing about what it changed.
 _BOOKKEEPING = frozenset({"take_lease", "release_lease", "start_run", "finish_run"})
+_NO_INDEX = re.compile(r"no such (?:fulltext|vector) schema index: (\w+)")
 _SCHEMES = ("bolt://", "bolt+s://", "bolt+ssc://", "neo4j://", "neo4j+s://", "neo4j+ssc://")
 
 
@@ -272,6 +273,10 @@ async def _translated(uri: str, database: str) -> AsyncGenerator[None]:
             raise DatabaseError(
                 f"database {database!r} does not exist at {uri}",
                 hint="set NEO4J_DATABASE; Community edition has one database, `neo4j`",
+            ) from error
+        if missing := _NO_INDEX.search(error.message or ""):
+            raise DatabaseError(
+                f"the index {missing[1]} is missing", hint="run `graphrag-dual migrate`, which makes it again"
             ) from error
         raise DatabaseError(
             f"Neo4j refused: {error.code}: {error.message}",

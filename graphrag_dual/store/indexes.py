@@ -8,22 +8,10 @@ from graphrag_dual.errors import ConfigError, SchemaMismatch
 from graphrag_dual.ports import Embedder
 from graphrag_dual.store.database import Database
 
-__all__ = ["IndexState", "ensure_indexes", "read_index_state"]
+__all__ = ["VECTOR_INDEXES", "IndexState", "create_vector_indexes", "ensure_indexes", "read_index_state"]
 
-_CREATE = (
-    "create_chunk_vectors",
-    "create_entity_vectors",
-    "create_fact_vectors",
-    "create_report_vectors",
-    "create_finding_vectors",
-)
-_DROP = (
-    "drop_chunk_vectors",
-    "drop_entity_vectors",
-    "drop_fact_vectors",
-    "drop_report_vectors",
-    "drop_finding_vectors",
-)
+_KINDS = ("chunk", "entity", "fact", "report", "finding")
+VECTOR_INDEXES = tuple(f"{kind}_embedding" for kind in _KINDS)
 _AWAIT_S = 300
 
 
@@ -76,8 +64,7 @@ async def ensure_indexes(database: Database, embedder: Embedder, workspace: str,
     if state is not None:
         check_embedder(state, embedder, workspace)
     await _make_room(database, embedder)
-    for name in _CREATE:
-        await database.write(name, dimensions=embedder.dimensions)
+    await create_vector_indexes(database, embedder.dimensions)
     await database.read("await_indexes", timeout_s=_AWAIT_S)
     if state is None:
         await database.write(
@@ -91,11 +78,19 @@ async def ensure_indexes(database: Database, embedder: Embedder, workspace: str,
     return state
 
 
+async def create_vector_indexes(database: Database, dimensions: int) -> None:
+    """Create the vector indexes that are not there."""
+    for kind in _KINDS:
+        await database.write(f"create_{kind}_vectors", dimensions=dimensions)
+
+
 async def _make_room(database: Database, embedder: Embedder) -> None:
-    """Drop vector indexes of another length, unless a workspace uses them: one database has vectors of one length."""
-    indexes = await database.read("show_indexes")
-    lengths = {row["dimensions"] for row in indexes if row["type"] == "VECTOR"}
-    if lengths <= {embedder.dimensions}:
+    """Drop vector indexes of another length, unless a workspace uses them: one database has vectors of one length.
+
+    Those with quantization, as an older version made them, are dropped too, to be made again without.
+    """
+    indexes = [row for row in await database.read("show_indexes") if row["type"] == "VECTOR"]
+    if {row["dimensions"] for row in indexes} <= {embedder.dimensions} and not any(row["quantized"] for row in indexes):
         return
     for bound in await database.read("bound_workspaces"):
         if bound["dimensions"] != embedder.dimensions:
@@ -105,5 +100,5 @@ async def _make_room(database: Database, embedder: Embedder) -> None:
                 hint="use another server home (--home NAME), or wipe that workspace: "
                 f"graphrag-dual admin wipe --workspace {bound['workspace']} --param confirm=yes",
             )
-    for name in _DROP:
-        await database.write(name)
+    for kind in _KINDS:
+        await database.write(f"drop_{kind}_vectors")

@@ -9,11 +9,13 @@ from graphrag_dual.errors import SchemaMismatch
 from graphrag_dual.ids import content_hash
 from graphrag_dual.store.database import Database
 from graphrag_dual.store.documents import read_unread
+from graphrag_dual.store.indexes import VECTOR_INDEXES, create_vector_indexes
 from graphrag_dual.store.query_book import Query, cypher_folder, shipped_text, split_statements
 
 __all__ = ["Migration", "migrate", "pending_migrations", "read_migrations"]
 
 _AWAIT_S = 300
+_FULLTEXT = re.compile(r"CREATE FULLTEXT INDEX (\w+) IF NOT EXISTS")
 _NAME = re.compile(r"V(\d{4})__(\w+)\.cypher")
 
 
@@ -25,6 +27,11 @@ class Migration:
     name: str
     checksum: str
     statements: tuple[Query, ...]
+
+    @property
+    def full_name(self) -> str:
+        """The name of its file without the ending."""
+        return f"V{self.version:04d}__{self.name}"
 
 
 def read_migrations() -> list[Migration]:
@@ -67,10 +74,11 @@ async def pending_migrations(database: Database) -> list[Migration]:
     return [migration for version, migration in sorted(known.items()) if version not in done]
 
 
-async def migrate(database: Database) -> list[Migration]:
-    """Apply what is pending and give it back, and finish what a step left to Python.
+async def migrate(database: Database) -> list[str]:
+    """Apply what is pending, make indexes again that somebody dropped, and finish what a step left to Python.
 
-    Two processes may do so at once: every statement changes nothing the second time.
+    Gives the names of the migrations and of the indexes.  Two processes may do so at once: every statement changes nothing
+    the second time.
     """
     pending = await pending_migrations(database)
     for migration in pending:
@@ -79,7 +87,23 @@ async def migrate(database: Database) -> list[Migration]:
         await database.write(
             "record_migration", version=migration.version, name=migration.name, checksum=migration.checksum
         )
-    if pending:
+    restored = await _restore_indexes(database)
+    if pending or restored:
         await database.read("await_indexes", timeout_s=_AWAIT_S)
     await read_unread(database)
-    return pending
+    return [*(one.full_name for one in pending), *restored]
+
+
+async def _restore_indexes(database: Database) -> list[str]:
+    """Make the full-text indexes that are missing, and the vector indexes where a workspace has vectors; their names."""
+    there = {row["name"] for row in await database.read("show_indexes")}
+    restored = []
+    for migration in read_migrations():
+        for statement in migration.statements:
+            if (match := _FULLTEXT.search(statement.text)) and match[1] not in there:
+                await database.schema(statement)
+                restored.append(match[1])
+    if not there.issuperset(VECTOR_INDEXES) and (bound := await database.read("bound_workspaces")):
+        await create_vector_indexes(database, bound[0]["dimensions"])
+        restored += sorted(set(VECTOR_INDEXES) - there)
+    return restored

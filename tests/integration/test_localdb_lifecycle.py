@@ -11,9 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import DIMENSIONS, settings_for
 from neo4j import GraphDatabase
+from small_world import MarkupExtractor, documents_of
 
+from graphrag_dual import GraphRAG
+from graphrag_dual.connection import Connection
 from graphrag_dual.localdb import LocalServer, down, running, shell_command, shell_env, status, up
+from graphrag_dual.models.testing import HashEmbedder
 
 pytestmark = pytest.mark.neo4j
 _NAME = "lifecycle"
@@ -39,6 +44,17 @@ def _ask(server: LocalServer, query: str) -> Any:
     return records[0].value() if records else None
 
 
+def _ranked(server: LocalServer) -> list[list[tuple[str, float]]]:
+    """Ids and scores of ten searches; the documents are indexed the first time."""
+    settings = settings_for(Connection(server.uri, server.username, server.password, "neo4j"), "ranked")
+    texts = {f"{n}.txt": f"<Person {n}|visits|Town {n % 7}>. The bridge is open in year {n % 3}." for n in range(70)}
+    with GraphRAG(settings, embedder=HashEmbedder(DIMENSIONS), extractor=MarkupExtractor()) as rag:
+        if rag.ingest(documents_of(texts, settings.workspace)).new:
+            rag.refresh()
+        found = [rag.search(f"Who visits Town {n} near the bridge?", limit=20) for n in range(10)]
+    return [[(hit.doc_id, hit.rrf_score) for hit in result.hits] for result in found]
+
+
 def _kill(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
 
@@ -52,6 +68,8 @@ def test_a_local_server_keeps_its_data_over_stop_and_kill(own_homes: Path) -> No
     assert _ask(first, "RETURN gds.version()") == first.gds_version
     assert _ask(first, "CALL dbms.components() YIELD versions RETURN versions[0]") == first.neo4j_version
     _ask(first, "CREATE (:Kept {n: 1})")
+    ranked = _ranked(first)
+    assert len(ranked) == 10
 
     assert down(_NAME)
     assert status(_NAME).state == "stopped"
@@ -62,11 +80,13 @@ def test_a_local_server_keeps_its_data_over_stop_and_kill(own_homes: Path) -> No
     assert again.pid != first.pid
     assert (again.uri, again.password) == (first.uri, first.password)
     assert _ask(again, "MATCH (n:Kept) RETURN count(n)") == 1
+    assert _ranked(again) == ranked
 
     _kill(again.pid)
     revived = up(_NAME)
     assert revived.pid != again.pid
     assert _ask(revived, "MATCH (n:Kept) RETURN count(n)") == 1
+    assert _ranked(revived) == ranked
 
     command = [*shell_command(revived), "--format", "plain", "RETURN 1 AS one"]
     secret = revived.password.get_secret_value()
