@@ -7,9 +7,9 @@ piece of evidence with two votes: that is what makes agreement between the chann
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import zip_longest
+from itertools import repeat, zip_longest
 
 from graphrag_dual.model import Candidate
 from graphrag_dual.search.candidates import Read, bare_candidates, by_score, interleaved, ranked_in, reach, undisturbed
@@ -123,8 +123,7 @@ class GlobalChannel:
             if vector is None:
                 return await self._read("global_text_lists", **text, candidates=number)
             found = await self._read("global_lists", **text, vector=vector, candidates=number)
-            rows: list[Row] = found[0]["rows"]
-            return rows
+            return [row for one in found[0]["lists"] for row in _rows_of(*one)]
 
         async def exact(lists: set[str]) -> list[Row]:
             return await self._read(
@@ -179,6 +178,12 @@ class GlobalChannel:
         for row in known.values():
             row["cited_chunk_ids"] = list(dict.fromkeys(row.pop("cited")))
         return [(fused, known[fused.doc_id]) for fused in ranked if fused.doc_id in known]
+
+
+def _rows_of(name: str, ids: list[str], scores: list[float], chunk_ids: list[list[str]]) -> Iterator[Row]:
+    """The hits of one list; those of neighbours, whose id is ``""``, have None."""
+    for one, score, cited in zip(ids, scores, chunk_ids or repeat([]), strict=False):
+        yield {"list": name, "id": one or None, "score": score, "chunk_ids": cited}
 
 
 def _scored(rows: Sequence[Row]) -> ScoredIds:

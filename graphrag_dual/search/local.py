@@ -8,7 +8,7 @@ that it names.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -169,8 +169,7 @@ class LocalChannel:
             if vector is None:
                 return await self._read("local_text_lists", **text, candidates=number)
             found = await self._read("local_lists", **text, vector=vector, candidates=number)
-            rows: list[Row] = found[0]["rows"]
-            return rows
+            return [row for one in found[0]["lists"] for row in _rows_of(*one)]
 
         async def exact(lists: set[str]) -> list[Row]:
             return await self._read(
@@ -221,7 +220,8 @@ class LocalChannel:
         )
         mentions = [(entity_id, chunk_id) for entity_id, chunk_ids in rows[0]["mentions"] for chunk_id in chunk_ids]
         mentions += [(entity_id, chunk_id) for chunk_id, entity_ids in rows[0]["mentioned"] for entity_id in entity_ids]
-        around = Neighbourhood(rows[0]["edges"], mentions, dict(rows[0]["seed_mentions"]))
+        edges = list(zip(rows[0]["ones"], rows[0]["others"], rows[0]["weights"], strict=True))
+        around = Neighbourhood(edges, mentions, dict(rows[0]["seed_mentions"]))
         scores = personalised_pagerank(around, seed_weights(facts, around.seed_mentions), chunk_weights(dense))
         chunk_ids = dense.keys() | {chunk_id for _, chunk_id in around.mentions}
         return _GraphScores(
@@ -234,6 +234,17 @@ class LocalChannel:
 class _GraphScores:
     chunks: Mapping[str, float]
     entities: Mapping[str, float]
+
+
+def _rows_of(
+    name: str, ids: list[str], scores: list[float], entity_ids: list[list[str]], weights: list[float]
+) -> Iterator[Row]:
+    """The hits of one list; those of neighbours, whose id is ``""``, have None."""
+    if name != "fact_dense":
+        yield from ({"list": name, "id": one or None, "score": score} for one, score in zip(ids, scores, strict=True))
+        return
+    for one, score, ends, weight in zip(ids, scores, entity_ids, weights, strict=True):
+        yield {"list": name, "id": one or None, "score": score, "entity_ids": ends, "weight": weight}
 
 
 def _scored(rows: Sequence[Row]) -> ScoredIds:
