@@ -1,17 +1,21 @@
-// name: local_lists(workspace: STRING, vector: LIST<FLOAT>, text: STRING, cjk: STRING, terms: STRING, quoted: STRING, named_ids: LIST<STRING>, candidates: INTEGER) read
+// name: local_lists(workspace: STRING, vector: LIST<FLOAT>, text: STRING, cjk: STRING, terms: STRING, quoted: STRING, named_ids: LIST<STRING>, candidates: INTEGER, lists: LIST<STRING>) read
 // All first lists of the local channel in one round trip and one record, since each record costs the driver more
 // than its transfer: `lists` by name with ids and scores, best first. A fact carries its two entities and its weight.
 // A vector index knows no workspaces: what belongs to another one has the id '', by which the caller sees that
-// places were taken. The full-text queries demand the workspace's scope by themselves; an empty one is not asked.
+// places were taken. The full-text queries demand the workspace's scope by themselves; an empty one is not asked, nor is a
+// vector index whose list is not in `$lists`.
 CALL () {
+  WITH $lists AS lists WHERE 'chunk_dense' IN lists
   CALL db.index.vector.queryNodes('chunk_embedding', $candidates, $vector) YIELD node, score
   RETURN 'chunk_dense' AS list, collect(CASE node.workspace WHEN $workspace THEN node.id ELSE '' END) AS ids, collect(score) AS scores,
          [] AS entity_ids, [] AS weights
 UNION ALL
+  WITH $lists AS lists WHERE 'entity_dense' IN lists
   CALL db.index.vector.queryNodes('entity_embedding', $candidates, $vector) YIELD node, score
   RETURN 'entity_dense' AS list, collect(CASE node.workspace WHEN $workspace THEN node.id ELSE '' END) AS ids, collect(score) AS scores,
          [] AS entity_ids, [] AS weights
 UNION ALL
+  WITH $lists AS lists WHERE 'fact_dense' IN lists
   CALL db.index.vector.queryNodes('fact_embedding', $candidates, $vector) YIELD node, score
   RETURN 'fact_dense' AS list, collect(CASE node.workspace WHEN $workspace THEN node.id ELSE '' END) AS ids, collect(score) AS scores,
          collect(COLLECT { MATCH (node)-[:SUBJECT]->(s) RETURN s.id } + COLLECT { MATCH (node)-[:OBJECT]->(o) RETURN o.id }) AS entity_ids,
@@ -161,15 +165,17 @@ CALL () {
 RETURN ones, others, weights, mentions, mentioned,
        [e IN seeds | [e.id, COUNT { (e)-[:FROM_CHUNK]->() }]] AS seed_mentions;
 
-// name: global_lists(workspace: STRING, generation: INTEGER, vector: LIST<FLOAT>, text: STRING, cjk: STRING, candidates: INTEGER) read
+// name: global_lists(workspace: STRING, generation: INTEGER, vector: LIST<FLOAT>, text: STRING, cjk: STRING, candidates: INTEGER, lists: LIST<STRING>) read
 // All lists of the global channel in one round trip: reports of one generation and their findings by vector and by words;
 // a finding comes with its report and the chunks that it cites. Lists and empty ids as in `local_lists`.
 CALL () {
+  WITH $lists AS lists WHERE 'report_dense' IN lists
   CALL db.index.vector.queryNodes('report_embedding', $candidates, $vector) YIELD node, score
   RETURN 'report_dense' AS list, collect(score) AS scores, [] AS chunk_ids,
          collect(CASE WHEN EXISTS { (node)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
                       THEN node.id ELSE '' END) AS ids
 UNION ALL
+  WITH $lists AS lists WHERE 'finding_dense' IN lists
   CALL db.index.vector.queryNodes('finding_embedding', $candidates, $vector) YIELD node, score
   MATCH (node)<-[:HAS_FINDING]-(report:CommunityReport)
   RETURN 'finding_dense' AS list, collect(score) AS scores,

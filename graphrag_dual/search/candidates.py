@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 
 from graphrag_dual.model import Candidate, SourceType
 from graphrag_dual.search.fusion import Fused
@@ -18,6 +18,8 @@ Read = Callable[..., Awaitable[list[Row]]]
 # A vector index is asked for this many times the candidates before the workspace is gone through vector by vector.
 _WIDER = 8
 _LEAST, _MOST = 50, 1000
+# Of these lists the first 10 vote, and the first 5 seed the walk, by how the scores of some more are spread.
+_NEEDED = {"entity_dense": 10, "fact_dense": 20}
 
 
 def reach(limit: int) -> int:
@@ -36,20 +38,27 @@ def interleaved(*lists: Sequence[Row]) -> list[Row]:
 
 
 async def undisturbed(
-    ask: Callable[[int], Awaitable[list[Row]]], exact: Callable[[set[str]], Awaitable[list[Row]]], *, candidates: int
+    ask: Callable[[int, Collection[str]], Awaitable[list[Row]]],
+    exact: Callable[[Collection[str]], Awaitable[list[Row]]],
+    *,
+    lists: Collection[str],
+    candidates: int,
 ) -> list[Row]:
-    """Rows of ``ask(candidates)`` with vector lists that other workspaces have not crowded out.
+    """Rows of ``ask(candidates, lists)`` with vector lists that other workspaces have not crowded out.
 
     A row without an id stands for a neighbour's, or for a report of the generation before.  Where those leave fewer than
-    ``candidates`` of a list, the index is asked for more, and at last the workspace's own vectors are gone through:
-    ``exact``, given the names of these lists.  Equal scores are ordered by id.
+    are needed of a list (``candidates``; of entities and facts, of which only the first are used, fewer), the index is asked
+    for more of it, and at last the workspace's own vectors are gone through: ``exact``, given the names of these lists.
+    Equal scores are ordered by id.
     """
-    rows = await ask(candidates)
-    if _crowded(rows, candidates):
-        rows = await ask(min(_MOST, _WIDER * candidates))
-        if crowded := _crowded(rows, candidates):
-            rows = [row for row in rows if row["list"] not in crowded]
-            rows += await exact(crowded)
+    rows = await ask(candidates, lists)
+    if crowded := _crowded(rows, candidates):
+        rows = [row for row in rows if row["list"] not in crowded]
+        wider = await ask(min(_MOST, _WIDER * candidates), crowded)
+        hopeless = _crowded(wider, candidates)
+        rows += [row for row in wider if row["list"] not in hopeless]
+        if hopeless:
+            rows += await exact(sorted(hopeless))
     rows = sorted((row for row in rows if row["id"] is not None), key=lambda row: (-row["score"], row["id"]))
     taken: Counter[str] = Counter()
     kept = []
@@ -60,11 +69,13 @@ async def undisturbed(
     return kept
 
 
-def _crowded(rows: Sequence[Row], candidates: int) -> set[str]:
-    """Names of lists in which neighbours took places and fewer than ``candidates`` rows are ours."""
+def _crowded(rows: Sequence[Row], candidates: int) -> list[str]:
+    """Names of lists in which neighbours took places and fewer rows than are needed are ours."""
     foreign = {row["list"] for row in rows if row["id"] is None}
+    if not foreign:
+        return []
     ours = Counter(row["list"] for row in rows if row["id"] is not None)
-    return {name for name in foreign if ours[name] < candidates}
+    return sorted(name for name in foreign if ours[name] < min(candidates, _NEEDED.get(name, candidates)))
 
 
 def by_score(candidates: Iterable[Candidate]) -> list[Candidate]:
