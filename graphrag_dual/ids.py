@@ -44,7 +44,9 @@ def normalise_name(name: str) -> str:
     marks at either end removed, white space collapsed.  Everything else stays: ``C++`` and ``C#`` remain two names.  A
     name that consists of punctuation only, such as ``——``, is blank and gives ``""``.
     """
-    if name.isascii() and name.isprintable():  # most are, and a question has hundreds of runs of words that may be names
+    if (
+        name.isascii() and name.isprintable()
+    ):  # most are, and a question has hundreds of runs of words that may be names
         text = _strip_quotes(_BLANK.sub(" ", name).strip()).lower()
         return text if _TELLING_ASCII.search(text) else ""
     text = unicodedata.normalize("NFKC", name)

@@ -87,7 +87,9 @@ class LocalChannel:
         Raises:
             DatabaseError: the server failed.
         """
-        words = words_of(query, workspace=self._workspace)  # before the wait for the vector, which a thread makes meanwhile
+        words = words_of(
+            query, workspace=self._workspace
+        )  # before the wait for the vector, which a thread makes meanwhile
         rows = await self._first_lists(words, await self._questions.vector(query), reach(limit))
         scores = await self._only_admitted(await self._graph_scores(rows))
         return LocalLists(
@@ -170,7 +172,9 @@ class LocalChannel:
         async def ask(number: int, lists: Collection[str]) -> list[Row]:
             if vector is None:
                 return await self._read("local_text_lists", **text, candidates=number)
-            asked = text if len(lists) == len(_LISTS) else {**text, **_NO_WORDS}  # of full-text indexes nothing is missing
+            asked = (
+                text if len(lists) == len(_LISTS) else {**text, **_NO_WORDS}
+            )  # of full-text indexes nothing is missing
             found = await self._read("local_lists", **asked, vector=vector, candidates=number, lists=list(lists))
             return [row for one in found[0]["lists"] for row in _rows_of(*one)]
 
