@@ -124,7 +124,9 @@ class _Text:
             # So short a text means what the heading above it says: "Default: true."
             return cls(f"{hit.metadata.get('heading', '')}\n{normal}", frozenset(), frozenset())
         runs = frozenset(zip(*(words[start:] for start in range(_RUN)), strict=False))
-        return cls(normal, runs, frozenset(word for word in words if any(map(str.isdigit, word))))
+        return cls(
+            normal, runs, frozenset(word for word in words if not word.isalpha() and any(map(str.isdigit, word)))
+        )
 
 
 class _Texts:

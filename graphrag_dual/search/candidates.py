@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from operator import itemgetter
 
 from graphrag_dual.model import Candidate, SourceType
 from graphrag_dual.search.fusion import Fused
@@ -59,14 +60,14 @@ async def undisturbed(
         rows += [row for row in wider if row["list"] not in hopeless]
         if hopeless:
             rows += await exact(sorted(hopeless))
-    rows = sorted((row for row in rows if row["id"] is not None), key=lambda row: (-row["score"], row["id"]))
-    taken: Counter[str] = Counter()
-    kept = []
+    found: dict[str, list[Row]] = {}
     for row in rows:
-        taken[row["list"]] += 1
-        if taken[row["list"]] <= candidates:
-            kept.append(row)
-    return kept
+        if row["id"] is not None:
+            found.setdefault(row["list"], []).append(row)
+    for one in found.values():  # the second sort keeps the order of the first among equals
+        one.sort(key=itemgetter("id"))
+        one.sort(key=itemgetter("score"), reverse=True)
+    return [row for one in found.values() for row in one[:candidates]]
 
 
 def _crowded(rows: Sequence[Row], candidates: int) -> list[str]:

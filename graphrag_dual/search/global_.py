@@ -93,10 +93,11 @@ class GlobalChannel:
         """
         if lists.generation == 0:
             return []
-        heads = await self._heads(lists.fused_reports(k=self._k)[:limit], lists.generation)
+        ranked = lists.fused_reports(k=self._k)
+        heads = await self._heads(ranked[:limit], lists.generation)
         citations = {fused.doc_id: head["cited_chunk_ids"] for fused, head in heads}
-        walk = lists.walk(citations, k=self._k, limit=limit)
-        chunks = bare_candidates("local_chunk", walked(walk, k=self._k)[:limit], {"walk": walk})
+        walk = lists.walk(citations, k=self._k, limit=limit, reports=ranked)[:limit]
+        chunks = bare_candidates("local_chunk", walked(walk, k=self._k), {"walk": walk})
         found = ranked_in(lists.scored_reports)
         reports = [
             Candidate(fused.doc_id, "", "global_community", fused.score, {**head, **found(fused)})

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import pstdev
 
 import numpy as np
@@ -53,7 +54,7 @@ def seed_weights(facts: Sequence[SeedFact], mentions: Mapping[str, int]) -> dict
     sentence leads nowhere as often as not.  An entity gets the mean of its facts over the number of chunks that mention it
     (``mentions``).  The weights sum to what the facts are worth on the whole: to 1 where all of them are stated.
     """
-    nearest = sorted(zip(_sharpened([fact.score for fact in facts]), facts, strict=True), key=lambda one: -one[0])[
+    nearest = sorted(zip(_sharpened(tuple(fact.score for fact in facts)), facts, strict=True), key=lambda one: -one[0])[
         :_FACTS
     ]
     found: dict[str, list[float]] = {}
@@ -70,7 +71,7 @@ def seed_weights(facts: Sequence[SeedFact], mentions: Mapping[str, int]) -> dict
 
 def chunk_weights(scores: Mapping[str, float]) -> dict[str, float]:
     """Restart weight of each chunk near to the question, by its score as for facts: a small share beside the seeds."""
-    sharp = _sharpened(list(scores.values()))
+    sharp = _sharpened(tuple(scores.values()))
     return {one: _CHUNK_SHARE * weight for one, weight in zip(scores, sharp, strict=True)}
 
 
@@ -90,7 +91,8 @@ def personalised_pagerank(
         restart[number[name]] += weight
     if not names or restart.sum() == 0:
         return {}
-    ends = np.array([[number[name] for name in one], [number[name] for name in other]], dtype=np.intp)
+    places = number.__getitem__
+    ends = np.stack([np.fromiter(map(places, side), dtype=np.intp, count=len(side)) for side in (one, other)])
     scores = _iterate(*_merged(ends, np.array(weights), len(names)), restart / restart.sum())
     return dict(zip(names, scores.tolist(), strict=True))
 
@@ -115,9 +117,10 @@ def _worth(fact: SeedFact) -> float:
     return min(1.0, max(0.0, fact.weight)) ** 2
 
 
-def _sharpened(scores: Sequence[float]) -> list[float]:
+@lru_cache(maxsize=16)  # one question asks twice, before and after it knows its neighbourhood
+def _sharpened(scores: tuple[float, ...]) -> tuple[float, ...]:
     best, spread = max(scores, default=0.0), pstdev(scores) if scores else 0.0
-    return [math.exp(_SHARPNESS * (score - best) / spread) if spread > 0 else 1.0 for score in scores]
+    return tuple(math.exp(_SHARPNESS * (score - best) / spread) if spread > 0 else 1.0 for score in scores)
 
 
 def _iterate(ends: np.ndarray, weights: np.ndarray, restart: np.ndarray) -> np.ndarray:
