@@ -1,6 +1,7 @@
 // name: local_lists(workspace: STRING, vector: LIST<FLOAT>, text: STRING, cjk: STRING, terms: STRING, quoted: STRING, named_ids: LIST<STRING>, candidates: INTEGER, lists: LIST<STRING>) read
 // All first lists of the local channel in one round trip and one record, since each record costs the driver more
-// than its transfer: `lists` by name with ids and scores, best first. A fact carries its two entities and its weight.
+// than its transfer: `lists` by name with ids and scores, best first. The first facts carry their two
+// entities and their weights: the walk starts at those of five.
 // A vector index knows no workspaces: what belongs to another one has the id '', by which the caller sees that
 // places were taken. The full-text queries demand the workspace's scope by themselves; an empty one is not asked, nor is a
 // vector index whose list is not in `$lists`.
@@ -17,9 +18,11 @@ UNION ALL
 UNION ALL
   WITH $lists AS lists WHERE 'fact_dense' IN lists
   CALL db.index.vector.queryNodes('fact_embedding', $candidates, $vector) YIELD node, score
-  RETURN 'fact_dense' AS list, collect(CASE node.workspace WHEN $workspace THEN node.id ELSE '' END) AS ids, collect(score) AS scores,
-         collect(COLLECT { MATCH (node)-[:SUBJECT]->(s) RETURN s.id } + COLLECT { MATCH (node)-[:OBJECT]->(o) RETURN o.id }) AS entity_ids,
-         collect(node.weight) AS weights
+  WITH collect(node) AS nodes, collect(score) AS scores
+  WITH nodes, scores, [node IN nodes WHERE node.workspace = $workspace][..12] AS nearest
+  RETURN 'fact_dense' AS list, [node IN nodes | CASE node.workspace WHEN $workspace THEN node.id ELSE '' END] AS ids, scores,
+         [node IN nearest | [(node)-[:SUBJECT]->(s) | s.id] + [(node)-[:OBJECT]->(o) | o.id]] AS entity_ids,
+         [node IN nearest | node.weight] AS weights
 UNION ALL
   WITH $text AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('chunk_text', text, {limit: $candidates}) YIELD node, score

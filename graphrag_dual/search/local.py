@@ -246,11 +246,13 @@ class _GraphScores:
 def _rows_of(
     name: str, ids: list[str], scores: list[float], entity_ids: list[list[str]], weights: list[float]
 ) -> Iterator[Row]:
-    """The hits of one list; those of neighbours, whose id is ``""``, have None."""
+    """The hits of one list; those of neighbours, whose id is ``""``, have None.  Facts have the entities that came along."""
     if name != "fact_dense":
         yield from ({"list": name, "id": one or None, "score": score} for one, score in zip(ids, scores, strict=True))
         return
-    for one, score, ends, weight in zip(ids, scores, entity_ids, weights, strict=True):
+    known = iter(zip(entity_ids, weights, strict=True))
+    for one, score in zip(ids, scores, strict=True):
+        ends, weight = next(known, ([], 1.0)) if one else ([], 1.0)
         yield {"list": name, "id": one or None, "score": score, "entity_ids": ends, "weight": weight}
 
 
