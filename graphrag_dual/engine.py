@@ -10,6 +10,7 @@ Everything here is async and runs on one event loop; ``graphrag_dual.api`` holds
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import itertools
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
@@ -255,8 +256,14 @@ class Engine:
             SchemaMismatch: the index was built with another embedding model, ``weights_file`` was tuned on another index, or
                 schema migrations are pending.
         """
-        with recorded_queries() as queries:
-            result = await self._search(question, limit, weights, source_types, filters, max_per_document)
+        check_call(question, limit)
+        # The vector is in the making while the database is asked what it holds.
+        vector = asyncio.ensure_future(self._questions.vector(question))
+        try:
+            with recorded_queries() as queries:
+                result = await self._search(question, limit, weights, source_types, filters, max_per_document)
+        finally:
+            vector.cancel()
         return replace(result, queries=tuple(queries))
 
     async def _search(
@@ -268,7 +275,6 @@ class Engine:
         filters: SearchFilter | None,
         max_per_document: int | None,
     ) -> SearchResult:
-        check_call(question, limit)
         state = await read_index_state(self._database, self.workspace)
         if state is None:
             return self._nothing(question, f"nothing is indexed in workspace {self.workspace} yet")

@@ -28,6 +28,7 @@ __all__ = [
 _SEPARATOR = "\x1f"
 _QUOTES = dict.fromkeys(map(ord, "\"'`´‘’‚‛“”„‟«»‹›「」『』"), None)
 _BLANK = re.compile(r"\s+")
+_TELLING_ASCII = re.compile(r"[a-z0-9$+<=>^`|~]")  # letters, numbers and symbols
 
 
 def content_hash(*parts: str) -> str:
@@ -43,6 +44,11 @@ def normalise_name(name: str) -> str:
     marks at either end removed, white space collapsed.  Everything else stays: ``C++`` and ``C#`` remain two names.  A
     name that consists of punctuation only, such as ``——``, is blank and gives ``""``.
     """
+    if (
+        name.isascii() and name.isprintable()
+    ):  # most are, and a question has hundreds of runs of words that may be names
+        text = _strip_quotes(_BLANK.sub(" ", name).strip()).lower()
+        return text if _TELLING_ASCII.search(text) else ""
     text = unicodedata.normalize("NFKC", name)
     text = "".join(" " if char.isspace() else char for char in text)
     text = "".join(char for char in text if unicodedata.category(char) not in {"Cf", "Cc", "Cs"})
@@ -51,9 +57,12 @@ def normalise_name(name: str) -> str:
     return folded if any(unicodedata.category(char)[0] in "LNS" for char in folded) else ""
 
 
+_QUOTE_SIGNS = "".join(map(chr, _QUOTES))
+
+
 def _strip_quotes(text: str) -> str:
     while text and (ord(text[0]) in _QUOTES or ord(text[-1]) in _QUOTES):
-        stripped = text.strip("".join(map(chr, _QUOTES))).strip()
+        stripped = text.strip(_QUOTE_SIGNS).strip()
         if stripped == text:
             break
         text = stripped

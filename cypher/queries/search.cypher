@@ -1,53 +1,63 @@
-// name: local_lists(workspace: STRING, vector: LIST<FLOAT>, text: STRING, cjk: STRING, terms: STRING, quoted: STRING, named_ids: LIST<STRING>, candidates: INTEGER) read
+// name: local_lists(workspace: STRING, vector: LIST<FLOAT>, text: STRING, cjk: STRING, terms: STRING, quoted: STRING, named_ids: LIST<STRING>, candidates: INTEGER, lists: LIST<STRING>) read
 // All first lists of the local channel in one round trip and one record, since each record costs the driver more
-// than its transfer; a row is one hit of one list. A fact carries its two entities and its weight.
-// A vector index knows no workspaces: what belongs to another one is a row without an id, by which the caller sees that
-// places were taken. The full-text queries demand the workspace's scope by themselves; an empty one is not asked.
+// than its transfer: `lists` by name with ids and scores, best first. The first facts carry their two
+// entities and their weights: the walk starts at those of five.
+// A vector index knows no workspaces: what belongs to another one has the id '', by which the caller sees that
+// places were taken. The full-text queries demand the workspace's scope by themselves; an empty one is not asked, nor is a
+// vector index whose list is not in `$lists`.
 CALL () {
+  WITH $lists AS lists WHERE 'chunk_dense' IN lists
   CALL db.index.vector.queryNodes('chunk_embedding', $candidates, $vector) YIELD node, score
-  RETURN 'chunk_dense' AS list, CASE node.workspace WHEN $workspace THEN node.id END AS id, score, [] AS entity_ids, 1.0 AS weight
+  RETURN 'chunk_dense' AS list, collect(CASE node.workspace WHEN $workspace THEN node.id ELSE '' END) AS ids, collect(score) AS scores,
+         [] AS entity_ids, [] AS weights
 UNION ALL
+  WITH $lists AS lists WHERE 'entity_dense' IN lists
   CALL db.index.vector.queryNodes('entity_embedding', $candidates, $vector) YIELD node, score
-  RETURN 'entity_dense' AS list, CASE node.workspace WHEN $workspace THEN node.id END AS id, score, [] AS entity_ids, 1.0 AS weight
+  RETURN 'entity_dense' AS list, collect(CASE node.workspace WHEN $workspace THEN node.id ELSE '' END) AS ids, collect(score) AS scores,
+         [] AS entity_ids, [] AS weights
 UNION ALL
+  WITH $lists AS lists WHERE 'fact_dense' IN lists
   CALL db.index.vector.queryNodes('fact_embedding', $candidates, $vector) YIELD node, score
-  RETURN 'fact_dense' AS list, CASE node.workspace WHEN $workspace THEN node.id END AS id, score,
-         COLLECT { MATCH (node)-[:SUBJECT]->(s) RETURN s.id } + COLLECT { MATCH (node)-[:OBJECT]->(o) RETURN o.id } AS entity_ids, node.weight AS weight
+  WITH collect(node) AS nodes, collect(score) AS scores
+  WITH nodes, scores, [node IN nodes WHERE node.workspace = $workspace][..12] AS nearest
+  RETURN 'fact_dense' AS list, [node IN nodes | CASE node.workspace WHEN $workspace THEN node.id ELSE '' END] AS ids, scores,
+         [node IN nearest | [(node)-[:SUBJECT]->(s) | s.id] + [(node)-[:OBJECT]->(o) | o.id]] AS entity_ids,
+         [node IN nearest | node.weight] AS weights
 UNION ALL
   WITH $text AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('chunk_text', text, {limit: $candidates}) YIELD node, score
   WHERE node.workspace = $workspace
-  RETURN 'chunk_bm25' AS list, node.id AS id, score, [] AS entity_ids, 1.0 AS weight
+  RETURN 'chunk_bm25' AS list, collect(node.id) AS ids, collect(score) AS scores, [] AS entity_ids, [] AS weights
 UNION ALL
   WITH $cjk AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('chunk_cjk', text, {limit: $candidates}) YIELD node, score
   WHERE node.workspace = $workspace
-  RETURN 'chunk_cjk' AS list, node.id AS id, score, [] AS entity_ids, 1.0 AS weight
+  RETURN 'chunk_cjk' AS list, collect(node.id) AS ids, collect(score) AS scores, [] AS entity_ids, [] AS weights
 UNION ALL
   WITH $terms AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('chunk_terms', text, {limit: $candidates}) YIELD node, score
   WHERE node.workspace = $workspace
-  RETURN 'chunk_exact' AS list, node.id AS id, score, [] AS entity_ids, 1.0 AS weight
+  RETURN 'chunk_exact' AS list, collect(node.id) AS ids, collect(score) AS scores, [] AS entity_ids, [] AS weights
 UNION ALL
   WITH $quoted AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('chunk_text', text, {limit: $candidates}) YIELD node, score
   WHERE node.workspace = $workspace
-  RETURN 'chunk_quoted' AS list, node.id AS id, score, [] AS entity_ids, 1.0 AS weight
+  RETURN 'chunk_quoted' AS list, collect(node.id) AS ids, collect(score) AS scores, [] AS entity_ids, [] AS weights
 UNION ALL
   WITH $text AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('entity_name', text, {limit: $candidates}) YIELD node, score
   WHERE node.workspace = $workspace
-  RETURN 'entity_bm25' AS list, node.id AS id, score, [] AS entity_ids, 1.0 AS weight
+  RETURN 'entity_bm25' AS list, collect(node.id) AS ids, collect(score) AS scores, [] AS entity_ids, [] AS weights
 UNION ALL
   WITH $cjk AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('entity_cjk', text, {limit: $candidates}) YIELD node, score
   WHERE node.workspace = $workspace
-  RETURN 'entity_cjk' AS list, node.id AS id, score, [] AS entity_ids, 1.0 AS weight
+  RETURN 'entity_cjk' AS list, collect(node.id) AS ids, collect(score) AS scores, [] AS entity_ids, [] AS weights
 UNION ALL
   MATCH (node:__Entity__ {workspace: $workspace}) USING INDEX node:__Entity__(id) WHERE node.id IN $named_ids
-  RETURN 'entity_named' AS list, node.id AS id, 1.0 AS score, [] AS entity_ids, 1.0 AS weight
+  RETURN 'entity_named' AS list, collect(node.id) AS ids, collect(1.0) AS scores, [] AS entity_ids, [] AS weights
 }
-RETURN collect({list: list, id: id, score: score, entity_ids: entity_ids, weight: weight}) AS rows;
+RETURN collect([list, ids, scores, entity_ids, weights]) AS lists;
 
 // name: local_text_lists(workspace: STRING, text: STRING, cjk: STRING, terms: STRING, quoted: STRING, named_ids: LIST<STRING>, candidates: INTEGER) read
 // The lists of the local channel that need no vector of the question.
@@ -114,13 +124,14 @@ RETURN list, id, score, entity_ids, weight;
 // relationships around them (at most `fanout` per entity, heaviest first, and `breadth` new entities in all), at most `fanout`
 // chunks that mention each of them (`mentions`: entity id, chunk ids), and at most `per_chunk` of the entities that each of
 // `chunk_ids` mentions (`mentioned`: chunk id, entity ids). An entity with more than `hub` relationships or mentions leads
-// everywhere: it is not followed. Never an unbounded path.
+// everywhere: it is not followed. Never an unbounded path.  Edges come as three columns (`ones`, `others`, `weights`), which
+// cost half of what rows cost; what stands at the ends of these relationships is known without asking for its label.
 OPTIONAL MATCH (s:__Entity__ {workspace: $workspace}) USING INDEX s:__Entity__(id) WHERE s.id IN $seed_ids
 WITH collect(s) AS seeds
 CALL () {
   OPTIONAL MATCH (c:Chunk {workspace: $workspace}) USING INDEX c:Chunk(id) WHERE c.id IN $chunk_ids[..$near]
   CALL (c) {
-    MATCH (c)<-[:FROM_CHUNK]-(e:__Entity__)
+    MATCH (c)<-[:FROM_CHUNK]-(e)
     RETURN e ORDER BY e.id LIMIT $per_chunk
   }
   RETURN collect(DISTINCT e) AS named
@@ -129,17 +140,17 @@ CALL (seeds, named) {
   UNWIND seeds + named AS e
   WITH DISTINCT e WHERE COUNT { (e)-[:RELATED_TO]-() } <= $hub
   CALL (e) {
-    MATCH (e)-[r:RELATED_TO]-(n:__Entity__)
+    MATCH (e)-[r:RELATED_TO]-(n)
     RETURN n, r.weight AS weight ORDER BY weight DESC, n.id LIMIT $fanout
   }
   WITH e, n, weight ORDER BY weight DESC, e.id, n.id
-  RETURN collect([e.id, n.id, weight]) AS edges, collect(DISTINCT n)[..$breadth] AS around
+  RETURN collect(e.id) AS ones, collect(n.id) AS others, collect(weight) AS weights, collect(DISTINCT n)[..$breadth] AS around
 }
 CALL (seeds, named, around) {
   UNWIND seeds + named + around AS e
   WITH DISTINCT e WHERE COUNT { (e)-[:FROM_CHUNK]->() } <= $hub
   CALL (e) {
-    MATCH (e)-[:FROM_CHUNK]->(c:Chunk)
+    MATCH (e)-[:FROM_CHUNK]->(c)
     WITH c.id AS chunk_id ORDER BY chunk_id LIMIT $fanout
     RETURN collect(chunk_id) AS chunk_ids
   }
@@ -148,55 +159,58 @@ CALL (seeds, named, around) {
 CALL () {
   OPTIONAL MATCH (c:Chunk {workspace: $workspace}) USING INDEX c:Chunk(id) WHERE c.id IN $chunk_ids
   CALL (c) {
-    MATCH (c)<-[:FROM_CHUNK]-(e:__Entity__)
+    MATCH (c)<-[:FROM_CHUNK]-(e)
     WITH e.id AS entity_id ORDER BY entity_id LIMIT $per_chunk
     RETURN collect(entity_id) AS entity_ids
   }
   RETURN collect([c.id, entity_ids]) AS mentioned
 }
-RETURN edges, mentions, mentioned,
+RETURN ones, others, weights, mentions, mentioned,
        [e IN seeds | [e.id, COUNT { (e)-[:FROM_CHUNK]->() }]] AS seed_mentions;
 
-// name: global_lists(workspace: STRING, generation: INTEGER, vector: LIST<FLOAT>, text: STRING, cjk: STRING, candidates: INTEGER) read
+// name: global_lists(workspace: STRING, generation: INTEGER, vector: LIST<FLOAT>, text: STRING, cjk: STRING, candidates: INTEGER, lists: LIST<STRING>) read
 // All lists of the global channel in one round trip: reports of one generation and their findings by vector and by words;
-// a finding comes with its report and the chunks that it cites. Rows without an id as in `local_lists`.
+// a finding comes with its report and the chunks that it cites. Lists and empty ids as in `local_lists`.
 CALL () {
+  WITH $lists AS lists WHERE 'report_dense' IN lists
   CALL db.index.vector.queryNodes('report_embedding', $candidates, $vector) YIELD node, score
-  RETURN 'report_dense' AS list, score, [] AS chunk_ids,
-         CASE WHEN EXISTS { (node)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
-              THEN node.id END AS id
+  RETURN 'report_dense' AS list, collect(score) AS scores, [] AS chunk_ids,
+         collect(CASE WHEN EXISTS { (node)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
+                      THEN node.id ELSE '' END) AS ids
 UNION ALL
+  WITH $lists AS lists WHERE 'finding_dense' IN lists
   CALL db.index.vector.queryNodes('finding_embedding', $candidates, $vector) YIELD node, score
   MATCH (node)<-[:HAS_FINDING]-(report:CommunityReport)
-  RETURN 'finding_dense' AS list, score, COLLECT { MATCH (node)-[:CITES]->(c:Chunk) RETURN c.id ORDER BY c.id } AS chunk_ids,
-         CASE WHEN EXISTS { (report)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
-              THEN report.id END AS id
+  RETURN 'finding_dense' AS list, collect(score) AS scores,
+         collect(COLLECT { MATCH (node)-[:CITES]->(c:Chunk) RETURN c.id ORDER BY c.id }) AS chunk_ids,
+         collect(CASE WHEN EXISTS { (report)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
+                      THEN report.id ELSE '' END) AS ids
 UNION ALL
   WITH $text AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('report_text', text, {limit: 2 * $candidates}) YIELD node, score
   WHERE EXISTS { (node)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
-  RETURN 'report_bm25' AS list, score, [] AS chunk_ids, node.id AS id
+  RETURN 'report_bm25' AS list, collect(score) AS scores, [] AS chunk_ids, collect(node.id) AS ids
 UNION ALL
   WITH $cjk AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('report_cjk', text, {limit: 2 * $candidates}) YIELD node, score
   WHERE EXISTS { (node)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
-  RETURN 'report_cjk' AS list, score, [] AS chunk_ids, node.id AS id
+  RETURN 'report_cjk' AS list, collect(score) AS scores, [] AS chunk_ids, collect(node.id) AS ids
 UNION ALL
   WITH $text AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('finding_text', text, {limit: 2 * $candidates}) YIELD node, score
   MATCH (node)<-[:HAS_FINDING]-(report:CommunityReport)
   WHERE EXISTS { (report)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
-  RETURN 'finding_bm25' AS list, score, COLLECT { MATCH (node)-[:CITES]->(c:Chunk) RETURN c.id ORDER BY c.id } AS chunk_ids,
-         report.id AS id
+  RETURN 'finding_bm25' AS list, collect(score) AS scores,
+         collect(COLLECT { MATCH (node)-[:CITES]->(c:Chunk) RETURN c.id ORDER BY c.id }) AS chunk_ids, collect(report.id) AS ids
 UNION ALL
   WITH $cjk AS text WHERE text <> ''
   CALL db.index.fulltext.queryNodes('finding_cjk', text, {limit: 2 * $candidates}) YIELD node, score
   MATCH (node)<-[:HAS_FINDING]-(report:CommunityReport)
   WHERE EXISTS { (report)-[:REPORTS_ON]->(:__Community__ {workspace: $workspace, generation: $generation}) }
-  RETURN 'finding_cjk' AS list, score, COLLECT { MATCH (node)-[:CITES]->(c:Chunk) RETURN c.id ORDER BY c.id } AS chunk_ids,
-         report.id AS id
+  RETURN 'finding_cjk' AS list, collect(score) AS scores,
+         collect(COLLECT { MATCH (node)-[:CITES]->(c:Chunk) RETURN c.id ORDER BY c.id }) AS chunk_ids, collect(report.id) AS ids
 }
-RETURN collect({list: list, id: id, score: score, chunk_ids: chunk_ids}) AS rows;
+RETURN collect([list, ids, scores, chunk_ids]) AS lists;
 
 // name: global_text_lists(workspace: STRING, generation: INTEGER, text: STRING, cjk: STRING, candidates: INTEGER) read
 // The lists of the global channel that need no vector of the question.

@@ -124,7 +124,9 @@ class _Text:
             # So short a text means what the heading above it says: "Default: true."
             return cls(f"{hit.metadata.get('heading', '')}\n{normal}", frozenset(), frozenset())
         runs = frozenset(zip(*(words[start:] for start in range(_RUN)), strict=False))
-        return cls(normal, runs, frozenset(word for word in words if any(map(str.isdigit, word))))
+        return cls(
+            normal, runs, frozenset(word for word in words if not word.isalpha() and any(map(str.isdigit, word)))
+        )
 
 
 class _Texts:
@@ -147,8 +149,10 @@ class _Texts:
             return same
         # Whatever says all of it has nine of ten of its runs, so at least one of any tenth and one more: of the rarest,
         # which few texts hold, however much boilerplate they share.
+        enough = int(len(text.runs) * (1 - _RESEMBLANCE)) + 2
+        if len(text.runs.difference(self._holding)) >= enough:
+            return None
         rare = sorted(text.runs, key=lambda run: len(self._holding.get(run, ())))
-        enough = int(len(rare) * (1 - _RESEMBLANCE)) + 2
         for at in sorted({at for run in rare[:enough] for at in self._holding.get(run, ())}):
             doc_id, better = self._kept[at]
             if _says(better, text):

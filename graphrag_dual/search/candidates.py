@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from operator import itemgetter
 
 from graphrag_dual.model import Candidate, SourceType
 from graphrag_dual.search.fusion import Fused
@@ -36,39 +37,41 @@ def interleaved(*lists: Sequence[Row]) -> list[Row]:
 
 
 async def undisturbed(
-    ask: Callable[[int], Awaitable[list[Row]]],
-    exact: Callable[[set[str]], Awaitable[list[Row]]],
+    ask: Callable[[int, Collection[str]], Awaitable[list[Row]]],
+    exact: Callable[[Collection[str]], Awaitable[list[Row]]],
     *,
+    lists: Collection[str],
     candidates: int,
     used: Mapping[str, int],
 ) -> list[Row]:
     """Rows of ``ask`` with lists that neither other workspaces have crowded out nor the index has cut among equals.
 
-    A row without an id stands for a neighbour's, or for a report of the generation before.  Where those leave fewer than
-    ``candidates`` of a list, the index is asked for more, and at last the workspace's own vectors are gone through:
-    ``exact``, given the names of these lists.
+    A row without an id stands for a neighbour's, or for a report of the generation before.  Where those leave fewer rows
+    of a list than count (``used``, else ``candidates``), the index is asked for more of it, and at last the workspace's own
+    vectors are gone through: ``exact``, given the names of these lists.
 
     Equal scores are ordered by id, but an index cuts among them as they were written.  So that an index built in another
     order gives the same list, rows as good as the first one behind the cut are left out where at least half of the rows
-    that count (``used``, where these are fewer than ``candidates``) are better, and else asked for too.
+    that count are better, and else asked for too.
     """
-    rows = await ask(candidates + 1)
+    rows = await ask(candidates + 1, lists)
     torn = _torn(rows, candidates, used)
-    if _crowded(rows, candidates) or None in torn.values():
-        rows = await ask(min(_MOST, _WIDER * candidates))
-        if crowded := _crowded(rows, candidates):
-            rows = [row for row in rows if row["list"] not in crowded]
-            rows += await exact(crowded)
-    else:
-        rows = [row for row in rows if row["score"] != torn.get(row["list"])]
-    rows = sorted((row for row in rows if row["id"] is not None), key=lambda row: (-row["score"], row["id"]))
-    taken: Counter[str] = Counter()
-    kept = []
+    again = {*_crowded(rows, candidates, used), *(name for name, score in torn.items() if score is None)}
+    rows = [row for row in rows if row["list"] not in again and row["score"] != torn.get(row["list"])]
+    if again:
+        wider = await ask(min(_MOST, _WIDER * candidates), sorted(again))
+        hopeless = _crowded(wider, candidates, used)
+        rows += [row for row in wider if row["list"] not in hopeless]
+        if hopeless:
+            rows += await exact(sorted(hopeless))
+    found: dict[str, list[Row]] = {}
     for row in rows:
-        taken[row["list"]] += 1
-        if taken[row["list"]] <= candidates:
-            kept.append(row)
-    return kept
+        if row["id"] is not None:
+            found.setdefault(row["list"], []).append(row)
+    for one in found.values():  # the second sort keeps the order of the first among equals
+        one.sort(key=itemgetter("id"))
+        one.sort(key=itemgetter("score"), reverse=True)
+    return [row for one in found.values() for row in one[:candidates]]
 
 
 def _torn(rows: Sequence[Row], candidates: int, used: Mapping[str, int]) -> dict[str, float | None]:
@@ -87,11 +90,11 @@ def _torn(rows: Sequence[Row], candidates: int, used: Mapping[str, int]) -> dict
     return torn
 
 
-def _crowded(rows: Sequence[Row], candidates: int) -> set[str]:
-    """Names of lists in which neighbours took places and fewer than ``candidates`` rows are ours."""
+def _crowded(rows: Sequence[Row], candidates: int, used: Mapping[str, int]) -> set[str]:
+    """Names of lists in which neighbours took places and fewer rows than count are ours."""
     foreign = {row["list"] for row in rows if row["id"] is None}
     ours = Counter(row["list"] for row in rows if row["id"] is not None)
-    return {name for name in foreign if ours[name] < candidates}
+    return {name for name in foreign if ours[name] < min(candidates, used.get(name, candidates))}
 
 
 def by_score(candidates: Iterable[Candidate]) -> list[Candidate]:

@@ -355,10 +355,12 @@ def _keep_only(outcomes: Mapping[Channel, _Outcome], source_types: Sequence[Sour
 
 
 def _by_id(found: Sequence[Candidate]) -> dict[str, Candidate]:
-    """Candidates by id, the best of each; own copies, so that a malformed item fails its channel and not the fusion."""
+    """Candidates by id, the best of each; copies of what is none, so that a malformed item fails its channel only."""
     candidates: dict[str, Candidate] = {}
     for item in found:
-        candidate = Candidate(item.doc_id, item.content, item.source_type, item.raw_score, dict(item.metadata))
+        candidate = item
+        if type(item) is not Candidate or type(item.metadata) is not dict:
+            candidate = Candidate(item.doc_id, item.content, item.source_type, item.raw_score, dict(item.metadata))
         candidates.setdefault(candidate.doc_id, candidate)
     return candidates
 

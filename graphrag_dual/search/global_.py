@@ -7,9 +7,9 @@ piece of evidence with two votes: that is what makes agreement between the chann
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
-from itertools import zip_longest
+from itertools import repeat, zip_longest
 
 from graphrag_dual.model import Candidate
 from graphrag_dual.search.candidates import Read, bare_candidates, by_score, interleaved, ranked_in, reach, undisturbed
@@ -17,7 +17,7 @@ from graphrag_dual.search.filters import Admitted
 from graphrag_dual.search.fusion import Fused
 from graphrag_dual.search.lists import FindingHit, GlobalLists, ScoredIds, walked
 from graphrag_dual.search.question import QuestionEncoder
-from graphrag_dual.search.words import words_of
+from graphrag_dual.search.words import Words, words_of
 from graphrag_dual.store.communities import CitingReport, reports_citing
 from graphrag_dual.store.database import Database, Row
 from graphrag_dual.store.indexes import read_index_state
@@ -72,14 +72,15 @@ class GlobalChannel:
         if generation == 0:
             return GlobalLists(generation=0, reports={"dense": (), "bm25": ()}, findings=())
         lists: dict[str, list[Row]] = {name: [] for name in _LISTS}
-        for row in await self._rows(query, await self._questions.vector(query), generation, reach(limit)):
+        words = words_of(query, workspace=self._workspace)  # as in the local channel, before the wait for the vector
+        for row in await self._rows(words, await self._questions.vector(query), generation, reach(limit)):
             lists[row["list"]].append(row)
-        words = interleaved(lists["report_cjk"], lists["report_bm25"])[: reach(limit)]
+        worded_reports = interleaved(lists["report_cjk"], lists["report_bm25"])[: reach(limit)]
         # Two findings of one report may be equally near, and the index orders them as it likes.
         near, in_pairs, worded = (_findings(lists[f"finding_{name}"]) for name in ("dense", "cjk", "bm25"))
         return GlobalLists(
             generation=generation,
-            reports={"dense": _scored(lists["report_dense"]), "bm25": _scored(words)},
+            reports={"dense": _scored(lists["report_dense"]), "bm25": _scored(worded_reports)},
             findings=near,
             worded_findings=tuple(one for both in zip_longest(in_pairs, worded) for one in both if one is not None),
         )
@@ -92,10 +93,11 @@ class GlobalChannel:
         """
         if lists.generation == 0:
             return []
-        heads = await self._heads(lists.fused_reports(k=self._k)[:limit], lists.generation)
+        ranked = lists.fused_reports(k=self._k)
+        heads = await self._heads(ranked[:limit], lists.generation)
         citations = {fused.doc_id: head["cited_chunk_ids"] for fused, head in heads}
-        walk = lists.walk(citations, k=self._k, limit=limit)
-        chunks = bare_candidates("local_chunk", walked(walk, k=self._k)[:limit], {"walk": walk})
+        walk = lists.walk(citations, k=self._k, limit=limit, reports=ranked)[:limit]
+        chunks = bare_candidates("local_chunk", walked(walk, k=self._k), {"walk": walk})
         found = ranked_in(lists.scored_reports)
         reports = [
             Candidate(fused.doc_id, "", "global_community", fused.score, {**head, **found(fused)})
@@ -107,8 +109,7 @@ class GlobalChannel:
         state = await read_index_state(self._database, self._workspace)
         return 0 if state is None else state.generation
 
-    async def _rows(self, query: str, vector: list[float] | None, generation: int, candidates: int) -> list[Row]:
-        words = words_of(query, workspace=self._workspace)
+    async def _rows(self, words: Words, vector: list[float] | None, generation: int, candidates: int) -> list[Row]:
         text: dict[str, object] = {
             "workspace": self._workspace,
             "generation": generation,
@@ -119,24 +120,24 @@ class GlobalChannel:
         if self._admitted is not None:
             return await self._filtered_rows(self._admitted, text, vector, candidates)
 
-        async def ask(number: int) -> list[Row]:
+        async def ask(number: int, lists: Collection[str]) -> list[Row]:
             if vector is None:
                 return await self._read("global_text_lists", **text, candidates=number)
-            found = await self._read("global_lists", **text, vector=vector, candidates=number)
-            rows: list[Row] = found[0]["rows"]
-            return rows
+            asked = text if len(lists) == len(_LISTS) else {**text, "text": "", "cjk": ""}
+            found = await self._read("global_lists", **asked, vector=vector, candidates=number, lists=list(lists))
+            return [row for one in found[0]["lists"] for row in _rows_of(*one)]
 
-        async def exact(lists: set[str]) -> list[Row]:
+        async def exact(lists: Collection[str]) -> list[Row]:
             return await self._read(
                 "exact_global_lists",
                 workspace=self._workspace,
                 generation=generation,
                 vector=vector,
                 candidates=candidates,
-                lists=sorted(lists),
+                lists=list(lists),
             )
 
-        return await undisturbed(ask, exact, candidates=candidates, used={})
+        return await undisturbed(ask, exact, lists=_LISTS, candidates=candidates, used={})
 
     async def _filtered_rows(
         self, admitted: Admitted, text: dict[str, object], vector: list[float] | None, candidates: int
@@ -179,6 +180,12 @@ class GlobalChannel:
         for row in known.values():
             row["cited_chunk_ids"] = list(dict.fromkeys(row.pop("cited")))
         return [(fused, known[fused.doc_id]) for fused in ranked if fused.doc_id in known]
+
+
+def _rows_of(name: str, ids: list[str], scores: list[float], chunk_ids: list[list[str]]) -> Iterator[Row]:
+    """The hits of one list; those of neighbours, whose id is ``""``, have None."""
+    for one, score, cited in zip(ids, scores, chunk_ids or repeat([]), strict=False):
+        yield {"list": name, "id": one or None, "score": score, "chunk_ids": cited}
 
 
 def _scored(rows: Sequence[Row]) -> ScoredIds:

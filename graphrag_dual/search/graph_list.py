@@ -11,11 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from statistics import pstdev
 
 import numpy as np
 
-__all__ = ["FACTS", "Neighbourhood", "SeedFact", "chunk_weights", "personalised_pagerank", "seed_weights"]
+__all__ = ["Neighbourhood", "SeedFact", "chunk_weights", "personalised_pagerank", "seed_weights"]
 
 _DAMPING = 0.7
 _ITERATIONS = 60  # what is left out is below 1e-9
@@ -23,7 +24,7 @@ _MENTION = 2.0  # an edge between an entity and a chunk, beside relationships of
 _CHUNK_SHARE = 0.08
 # Few and precise seeds beat many: measured on multi-hop questions, five facts rank better than eight or fifteen, and a fact
 # loses weight by e for every two thirds of a standard deviation that it is behind the best.
-FACTS = 5
+_FACTS = 5
 _SHARPNESS = 1.5
 
 
@@ -53,9 +54,8 @@ def seed_weights(facts: Sequence[SeedFact], mentions: Mapping[str, int]) -> dict
     sentence leads nowhere as often as not.  An entity gets the mean of its facts over the number of chunks that mention it
     (``mentions``).  The weights sum to what the facts are worth on the whole: to 1 where all of them are stated.
     """
-    nearest = sorted(zip(_sharpened([fact.score for fact in facts]), facts, strict=True), key=lambda one: -one[0])[
-        :FACTS
-    ]
+    scores = _sharpened(tuple(fact.score for fact in facts))
+    nearest = sorted(zip(scores, facts, strict=True), key=lambda one: -one[0])[:_FACTS]
     found: dict[str, list[float]] = {}
     for sharp, fact in nearest:
         for entity_id in dict.fromkeys(fact.entity_ids):
@@ -70,7 +70,7 @@ def seed_weights(facts: Sequence[SeedFact], mentions: Mapping[str, int]) -> dict
 
 def chunk_weights(scores: Mapping[str, float]) -> dict[str, float]:
     """Restart weight of each chunk near to the question, by its score as for facts: a small share beside the seeds."""
-    sharp = _sharpened(list(scores.values()))
+    sharp = _sharpened(tuple(scores.values()))
     return {one: _CHUNK_SHARE * weight for one, weight in zip(scores, sharp, strict=True)}
 
 
@@ -90,7 +90,8 @@ def personalised_pagerank(
         restart[number[name]] += weight
     if not names or restart.sum() == 0:
         return {}
-    ends = np.array([[number[name] for name in one], [number[name] for name in other]], dtype=np.intp)
+    places = number.__getitem__
+    ends = np.stack([np.fromiter(map(places, side), dtype=np.intp, count=len(side)) for side in (one, other)])
     scores = _iterate(*_merged(ends, np.array(weights), len(names)), restart / restart.sum())
     return dict(zip(names, scores.tolist(), strict=True))
 
@@ -115,9 +116,10 @@ def _worth(fact: SeedFact) -> float:
     return min(1.0, max(0.0, fact.weight)) ** 2
 
 
-def _sharpened(scores: Sequence[float]) -> list[float]:
+@lru_cache(maxsize=16)  # one question asks twice, before and after it knows its neighbourhood
+def _sharpened(scores: tuple[float, ...]) -> tuple[float, ...]:
     best, spread = max(scores, default=0.0), pstdev(scores) if scores else 0.0
-    return [math.exp(_SHARPNESS * (score - best) / spread) if spread > 0 else 1.0 for score in scores]
+    return tuple(math.exp(_SHARPNESS * (score - best) / spread) if spread > 0 else 1.0 for score in scores)
 
 
 def _iterate(ends: np.ndarray, weights: np.ndarray, restart: np.ndarray) -> np.ndarray:

@@ -77,25 +77,27 @@ class GlobalLists:
         reports = {name: tuple((one.report_id, one.score) for one in found) for name, found in findings.items()}
         return {**self.reports, **reports}
 
-    def walk(self, citations: Mapping[str, Sequence[str]], *, k: int, limit: int) -> ScoredIds:
+    def walk(
+        self, citations: Mapping[str, Sequence[str]], *, k: int, limit: int, reports: Sequence[Fused] | None = None
+    ) -> ScoredIds:
         """The chunks behind the best ``limit`` reports, each once, with the score of the first report that brings it.
 
         Of each report, those of its findings nearest to the question come first, then those of findings that hold its words,
         then all that its findings cite:
-        ``citations``, by report id.
+        ``citations``, by report id.  ``reports`` are the ``fused_reports``, where the caller has them already.
         """
         nearest: dict[str, list[str]] = {}
         for finding in (*self.findings, *self.worded_findings):
             nearest.setdefault(finding.report_id, []).extend(finding.chunk_ids)
         chunks: dict[str, float] = {}
-        for report in self.fused_reports(k=k)[:limit]:
+        for report in (self.fused_reports(k=k) if reports is None else reports)[:limit]:
             for chunk_id in (*nearest.get(report.doc_id, ()), *citations.get(report.doc_id, ())):
                 chunks.setdefault(chunk_id, report.score)
         return tuple(chunks.items())
 
     def fused_chunks(self, citations: Mapping[str, Sequence[str]], *, k: int, limit: int) -> list[Fused]:
         """The first ``limit`` chunks of the walk, scored by rank."""
-        return walked(self.walk(citations, k=k, limit=limit), k=k)[:limit]
+        return walked(self.walk(citations, k=k, limit=limit)[:limit], k=k)
 
 
 def walked(walk: ScoredIds, *, k: int) -> list[Fused]:

@@ -8,7 +8,7 @@ that it names.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -24,7 +24,6 @@ from graphrag_dual.search.candidates import (
 )
 from graphrag_dual.search.filters import Admitted
 from graphrag_dual.search.graph_list import (
-    FACTS,
     Neighbourhood,
     SeedFact,
     chunk_weights,
@@ -44,14 +43,17 @@ _LISTS = (
     *("entity_dense", "entity_bm25", "entity_cjk", "entity_named", "fact_dense"),
 )
 
+_NO_WORDS: dict[str, object] = {"text": "", "cjk": "", "terms": "", "quoted": "", "named_ids": []}
+
 _ENTITY_SEEDS = 5
-# Of these lists so many rows count (see ``undisturbed``): entities that are named are not cut, of facts the walk takes five.
+# Of these lists so many rows count (see ``undisturbed``): entities that are named are not cut, of facts the walk takes five,
+# by how the scores of some more are spread.
 _USED = {
     "entity_dense": ENTITIES,
     "entity_bm25": ENTITIES,
     "entity_cjk": ENTITIES,
     "entity_named": 0,
-    "fact_dense": FACTS,
+    "fact_dense": 20,
 }
 # Chunks near to the question that take part in the walk, those whose entities the walk knows, and whose are followed.
 _CHUNKS, _KNOWN, _NEAR = 50, 20, 5
@@ -100,19 +102,22 @@ class LocalChannel:
         Raises:
             DatabaseError: the server failed.
         """
-        rows = await self._first_lists(query, await self._questions.vector(query), reach(limit))
+        words = words_of(
+            query, workspace=self._workspace
+        )  # before the wait for the vector, which a thread makes meanwhile
+        rows = await self._first_lists(words, await self._questions.vector(query), reach(limit))
         scores = await self._only_admitted(await self._graph_scores(rows))
         return LocalLists(
             chunks={
                 "dense": _scored(rows["chunk_dense"]),
                 "bm25": _scored(rows["chunk_bm25"]),
-                "graph": _ranked(scores.chunks)[: reach(limit)],
+                "graph": _ranked(scores.chunks, reach(limit)),
                 "exact": _scored(rows["chunk_exact"]),
             },
             entities={
                 "dense": _scored(rows["entity_dense"][:ENTITIES]),
                 "bm25": _scored(rows["entity_bm25"][:ENTITIES]),
-                "graph": _ranked(scores.entities)[:ENTITIES],
+                "graph": _ranked(scores.entities, ENTITIES),
                 "named": _scored(rows["entity_named"][:ENTITIES]),
             },
         )
@@ -137,9 +142,8 @@ class LocalChannel:
             Candidate(one, known[one]["text"], "local_chunk", 0.0, known_of(known[one])) for one in ids if one in known
         ]
 
-    async def _first_lists(self, query: str, vector: list[float] | None, candidates: int) -> dict[str, list[Row]]:
+    async def _first_lists(self, words: Words, vector: list[float] | None, candidates: int) -> dict[str, list[Row]]:
         """Rows by list, best first; ``entity_named`` are the entities that the question names, longest name first."""
-        words = words_of(query, workspace=self._workspace)
         lists: dict[str, list[Row]] = {name: [] for name in _LISTS}
         for row in await self._rows(words, vector, candidates):
             lists[row["list"]].append(row)
@@ -180,23 +184,25 @@ class LocalChannel:
         if self._admitted is not None:
             return await self._filtered_rows(self._admitted, text, vector, candidates)
 
-        async def ask(number: int) -> list[Row]:
+        async def ask(number: int, lists: Collection[str]) -> list[Row]:
             if vector is None:
                 return await self._read("local_text_lists", **text, candidates=number)
-            found = await self._read("local_lists", **text, vector=vector, candidates=number)
-            rows: list[Row] = found[0]["rows"]
-            return rows
+            asked = (
+                text if len(lists) == len(_LISTS) else {**text, **_NO_WORDS}
+            )  # of full-text indexes nothing is missing
+            found = await self._read("local_lists", **asked, vector=vector, candidates=number, lists=list(lists))
+            return [row for one in found[0]["lists"] for row in _rows_of(*one)]
 
-        async def exact(lists: set[str]) -> list[Row]:
+        async def exact(lists: Collection[str]) -> list[Row]:
             return await self._read(
                 "exact_local_lists",
                 workspace=self._workspace,
                 vector=vector,
                 candidates=candidates,
-                lists=sorted(lists),
+                lists=list(lists),
             )
 
-        return await undisturbed(ask, exact, candidates=candidates, used=_USED)
+        return await undisturbed(ask, exact, lists=_LISTS, candidates=candidates, used=_USED)
 
     async def _filtered_rows(
         self, admitted: Admitted, text: dict[str, object], vector: list[float] | None, candidates: int
@@ -204,15 +210,15 @@ class LocalChannel:
         asked = text | admitted.items | {"vector": vector or []}
         lists = [name for name in _LISTS if vector is not None or not name.endswith("_dense")]
 
-        async def ask(number: int) -> list[Row]:
-            return await self._read("filtered_local_lists", **asked, candidates=number, lists=lists)
+        async def ask(number: int, wanted: Collection[str]) -> list[Row]:
+            return await self._read("filtered_local_lists", **asked, candidates=number, lists=list(wanted))
 
-        async def exact(crowded: set[str]) -> list[Row]:
-            return await self._read("exact_filtered_local_lists", **asked, candidates=candidates, lists=sorted(crowded))
+        async def exact(crowded: Collection[str]) -> list[Row]:
+            return await self._read("exact_filtered_local_lists", **asked, candidates=candidates, lists=list(crowded))
 
         if admitted.few:
-            return sorted(await exact(set(lists)), key=lambda row: (-row["score"], row["id"]))
-        return await undisturbed(ask, exact, candidates=candidates, used=_USED)
+            return sorted(await exact(lists), key=lambda row: (-row["score"], row["id"]))
+        return await undisturbed(ask, exact, lists=lists, candidates=candidates, used=_USED)
 
     async def _graph_scores(self, lists: Mapping[str, Sequence[Row]]) -> _GraphScores:
         facts = [SeedFact(row["score"], row["entity_ids"], row["weight"]) for row in lists["fact_dense"]]
@@ -236,7 +242,8 @@ class LocalChannel:
         )
         mentions = [(entity_id, chunk_id) for entity_id, chunk_ids in rows[0]["mentions"] for chunk_id in chunk_ids]
         mentions += [(entity_id, chunk_id) for chunk_id, entity_ids in rows[0]["mentioned"] for entity_id in entity_ids]
-        around = Neighbourhood(rows[0]["edges"], mentions, dict(rows[0]["seed_mentions"]))
+        edges = list(zip(rows[0]["ones"], rows[0]["others"], rows[0]["weights"], strict=True))
+        around = Neighbourhood(edges, mentions, dict(rows[0]["seed_mentions"]))
         scores = personalised_pagerank(around, seed_weights(facts, around.seed_mentions), chunk_weights(dense))
         chunk_ids = dense.keys() | {chunk_id for _, chunk_id in around.mentions}
         return _GraphScores(
@@ -251,11 +258,25 @@ class _GraphScores:
     entities: Mapping[str, float]
 
 
+def _rows_of(
+    name: str, ids: list[str], scores: list[float], entity_ids: list[list[str]], weights: list[float]
+) -> Iterator[Row]:
+    """The hits of one list; those of neighbours, whose id is ``""``, have None.  Facts have the entities that came along."""
+    if name != "fact_dense":
+        yield from ({"list": name, "id": one or None, "score": score} for one, score in zip(ids, scores, strict=True))
+        return
+    known = iter(zip(entity_ids, weights, strict=True))
+    for one, score in zip(ids, scores, strict=True):
+        ends, weight = next(known, ([], 1.0)) if one else ([], 1.0)
+        yield {"list": name, "id": one or None, "score": score, "entity_ids": ends, "weight": weight}
+
+
 def _scored(rows: Sequence[Row]) -> ScoredIds:
     return tuple((row["id"], row["score"]) for row in rows)
 
 
-def _ranked(scores: Mapping[str, float]) -> ScoredIds:
+def _ranked(scores: Mapping[str, float], most: int) -> ScoredIds:
     # Rounded, so that ties of the walk are broken by id and not by the last bits of a sum.
-    order = sorted((-round(score, 12), name) for name, score in scores.items() if score > 0)
-    return tuple((name, scores[name]) for _, name in order)
+    least = max([0.0, *sorted(scores.values())[-most:][:1]]) if len(scores) > most else 0.0
+    order = sorted((-round(score, 12), name) for name, score in scores.items() if score > 0 and score > least - 1e-11)
+    return tuple((name, scores[name]) for _, name in order[:most])

@@ -165,7 +165,10 @@ class Database:
         return await self.run(admin_book()[name], arguments)
 
     async def run(self, query: Query, arguments: Mapping[str, object], *, timeout_s: float | None = None) -> list[Row]:
-        """Run ``query`` in the way that its mode asks for; ``timeout_s`` bounds its transaction on the server."""
+        """Run ``query`` in the way that its mode asks for; ``timeout_s`` bounds its transaction on the server.
+
+        A read that fails for a passing reason is run again, by the driver, in a managed transaction, as writes are at once.
+        """
         query.check(arguments)
         started, rows = time.perf_counter(), None
         try:
@@ -177,12 +180,28 @@ class Database:
         return rows
 
     async def _run(self, query: Query, arguments: Mapping[str, object], timeout_s: float | None) -> list[Row]:
-        async with _translated(self.uri, self.database), self._driver.session(database=self.database) as session:
-            if query.mode == "auto":
-                result = await session.run(query.text, dict(arguments))
-                rows = [dict(zip(record.keys(), record.values(), strict=True)) async for record in result]
-                self._count(query, await result.consume())
-                return rows
+        async with _translated(self.uri, self.database):
+            if query.mode == "read":
+                try:
+                    return await self._run_at_once(query, arguments, timeout_s)
+                except (DriverError, Neo4jError) as error:
+                    if not error.is_retryable():
+                        raise
+            elif query.mode == "auto":
+                return await self._run_at_once(query, arguments, timeout_s)
+            return await self._run_managed(query, arguments, timeout_s)
+
+    async def _run_at_once(self, query: Query, arguments: Mapping[str, object], timeout_s: float | None) -> list[Row]:
+        """One message there and one back, where a managed transaction takes three of each; nothing is retried."""
+        access = neo4j.READ_ACCESS if query.mode == "read" else neo4j.WRITE_ACCESS
+        async with self._driver.session(database=self.database, default_access_mode=access) as session:
+            result = await session.run(neo4j.Query(query.text, timeout=timeout_s), dict(arguments))
+            rows = [dict(zip(record.keys(), record.values(), strict=True)) async for record in result]
+            self._count(query, await result.consume())
+            return rows
+
+    async def _run_managed(self, query: Query, arguments: Mapping[str, object], timeout_s: float | None) -> list[Row]:
+        async with self._driver.session(database=self.database) as session:
             execute = session.execute_read if query.mode == "read" else session.execute_write
             work = _run_in_transaction if timeout_s is None else unit_of_work(timeout=timeout_s)(_run_in_transaction)
             rows, summary = await execute(work, query, arguments)

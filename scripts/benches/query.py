@@ -2,9 +2,13 @@
 
 The index is made up (``_world.py``): 11,200 chunks, 150,001 entities, 172,000 facts, 1,240 reports; it is built on the
 first run, in a few minutes, and kept.  Both rivals ask the same server, the same vector and full-text index of chunks for
-50 candidates, take turns question by question, and embed with the same hashing embedder, which costs next to nothing: a
-real model would add the same time to both and bring the ratio nearer to 1.  The rival runs two index lookups in one
-query; a dual search runs eight, walks the graph and reads the reports, and gives its 10 best hits.
+50 candidates, through their synchronous doors, and take turns question by question.  The rival runs two index lookups in
+one query and gives the 50 nodes with their texts; a dual search runs eight, walks the graph and reads the reports, and gives
+its 10 best hits with their texts.
+
+Whoever searches waits for the question to be embedded.  Both do it with the same object, the bundled MiniLM: that is
+``vs_hybrid_p50``.  ``vs_hybrid_p50_free`` is measured with vectors that cost nothing.  (The vectors that are looked for are
+hashed words in both cases, as are those of the made-up corpus, which says nothing to a model.)
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ import os
 import statistics
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import neo4j
@@ -26,7 +31,8 @@ from graphrag_dual.batching import grouped
 from graphrag_dual.cli.output import ProgressBars
 from graphrag_dual.connection import Connection, resolve_connection
 from graphrag_dual.ids import workspace_scope
-from graphrag_dual.model import SearchResult
+from graphrag_dual.model import SearchResult, Vector
+from graphrag_dual.models.offline import MiniLmEmbedder
 from graphrag_dual.models.testing import HashEmbedder
 from graphrag_dual.ports import Observer
 from graphrag_dual.store import Database, ensure_indexes, migrate, read_index_state
@@ -42,7 +48,6 @@ __all__ = ["run"]
 _HOME = "bench-query"
 _WORKSPACE = "benchquery"
 _MARK = "bench:world:1"
-_DIMENSIONS = 384
 _CANDIDATES, _LIMIT = 50, 10
 _MEASURED, _WARM_UP = 200, 200
 _HUB_EVERY = 5
@@ -51,7 +56,7 @@ _HUB_EVERY = 5
 def run() -> dict[str, float]:
     """Ratios at the median and the 95th percentile, with the times behind them in milliseconds."""
     started_here = localdb.running(_HOME) is None
-    embedder = HashEmbedder(_DIMENSIONS)
+    embedder = _QuestionEmbedder(MiniLmEmbedder())
     settings = Settings.load(home=_HOME, workspace=_WORKSPACE, offline=True, candidates=_CANDIDATES)
     with ProgressBars() as bars:
         if settings.neo4j_uri is None:
@@ -63,18 +68,20 @@ def run() -> dict[str, float]:
             rival = HybridRetriever(
                 driver, "chunk_embedding", "chunk_text", _Adapted(embedder), neo4j_database=connection.database
             )
-            figures = _measure(rag, rival, world)
+            figures = _measure(rag, rival, world, embedder)
     if settings.neo4j_uri is None and started_here:
         localdb.down(settings.home)
-    print(f"both embed with {embedder.model_name}, which costs neither of them a model's time")
     return figures
 
 
 # -- measuring -----------------------------------------------------------------------------------------------------------
 
 
-def _measure(rag: GraphRAG, rival: HybridRetriever, world: World) -> dict[str, float]:
-    """Ask each question of both, who goes first in turn, a question about the hub after every fifth."""
+def _measure(rag: GraphRAG, rival: HybridRetriever, world: World, embedder: _QuestionEmbedder) -> dict[str, float]:
+    """Ask each question of both, who goes first in turn, a question about the hub after every fifth.
+
+    Once with the model's time, then once, with a word more, so that nothing is remembered, without it.
+    """
 
     def theirs(question: str) -> None:
         rival.search(query_text=question, top_k=_CANDIDATES)
@@ -89,19 +96,19 @@ def _measure(rag: GraphRAG, rival: HybridRetriever, world: World) -> dict[str, f
         theirs(question)
         if number % _HUB_EVERY == 0:
             ours(f"{world.hub_questions[number // _HUB_EVERY % len(world.hub_questions)]} again")
-    our_s, their_s, hub_s = [], [], []
-    walls: list[float] = []
+    times = _Times()
     for number, question in enumerate(world.questions[_WARM_UP : _WARM_UP + _MEASURED]):
-        if number % 2:
-            their_s.append(_timed(theirs, question))
-            our_s.append(_timed(ours, question))
-        else:
-            our_s.append(_timed(ours, question))
-            their_s.append(_timed(theirs, question))
-        walls.append(results[-1].total_s / max(results[-1].channel_s.values()))
+        for embedder.free in (False, True):
+            asked = f"{question} again" if embedder.free else question
+            rivals = [(times.ours, ours), (times.theirs, theirs)]
+            for taken, search in rivals[:: -1 if number % 2 else 1]:
+                taken[embedder.free].append(_timed(search, asked))
+            if not embedder.free:
+                times.walls.append(results[-1].total_s / max(results[-1].channel_s.values()))
+        embedder.free = False
         if number % _HUB_EVERY == 0:
-            hub_s.append(_timed(ours, world.hub_questions[number // _HUB_EVERY]))
-    return _figures(our_s, their_s, walls, hub_s)
+            times.hub.append(_timed(ours, world.hub_questions[number // _HUB_EVERY]))
+    return times.figures()
 
 
 def _timed(work: Callable[[str], None], question: str) -> float:
@@ -110,21 +117,49 @@ def _timed(work: Callable[[str], None], question: str) -> float:
     return time.perf_counter() - started
 
 
-def _figures(our_s: list[float], their_s: list[float], walls: list[float], hub_s: list[float]) -> dict[str, float]:
-    ours, theirs, hub = statistics.median(our_s), statistics.median(their_s), statistics.median(hub_s)
-    our_95, their_95 = (statistics.quantiles(times, n=20)[-1] for times in (our_s, their_s))
-    return {
-        "vs_hybrid_p50": round(ours / theirs, 3),
-        "vs_hybrid_p95": round(our_95 / their_95, 3),
-        "wall_over_max_p50": round(statistics.median(walls), 3),
-        "hub_ratio": round(hub / ours, 3),
-        "dual_p50_ms": round(ours * 1000, 1),
-        "dual_p95_ms": round(our_95 * 1000, 1),
-        "hybrid_p50_ms": round(theirs * 1000, 1),
-        "hybrid_p95_ms": round(their_95 * 1000, 1),
-        "hub_p50_ms": round(hub * 1000, 1),
-        "load_1min": round(os.getloadavg()[0], 1),
-    }
+@dataclass(slots=True)
+class _Times:
+    """Seconds, of both rivals by whether the question's vector was free; ``walls`` are ratios."""
+
+    ours: dict[bool, list[float]] = field(default_factory=lambda: {False: [], True: []})
+    theirs: dict[bool, list[float]] = field(default_factory=lambda: {False: [], True: []})
+    walls: list[float] = field(default_factory=list)
+    hub: list[float] = field(default_factory=list)
+
+    def figures(self) -> dict[str, float]:
+        ours, theirs, hub = statistics.median(self.ours[False]), statistics.median(self.theirs[False]), self.hub
+        our_95, their_95 = (statistics.quantiles(times[False], n=20)[-1] for times in (self.ours, self.theirs))
+        ours_free, theirs_free = statistics.median(self.ours[True]), statistics.median(self.theirs[True])
+        return {
+            "vs_hybrid_p50": round(ours / theirs, 3),
+            "vs_hybrid_p95": round(our_95 / their_95, 3),
+            "vs_hybrid_p50_free": round(ours_free / theirs_free, 3),
+            "wall_over_max_p50": round(statistics.median(self.walls), 3),
+            "hub_ratio": round(statistics.median(hub) / ours, 3),
+            "dual_p50_ms": round(ours * 1000, 1),
+            "dual_p95_ms": round(our_95 * 1000, 1),
+            "hybrid_p50_ms": round(theirs * 1000, 1),
+            "hybrid_p95_ms": round(their_95 * 1000, 1),
+            "dual_free_p50_ms": round(ours_free * 1000, 1),
+            "hybrid_free_p50_ms": round(theirs_free * 1000, 1),
+            "hub_p50_ms": round(statistics.median(hub) * 1000, 1),
+            "load_1min": round(os.getloadavg()[0], 1),
+        }
+
+
+class _QuestionEmbedder(HashEmbedder):
+    """Vectors of hashed words; for that of a question the model is run first, unless it is to be ``free``."""
+
+    def __init__(self, model: MiniLmEmbedder) -> None:
+        super().__init__(model.dimensions)
+        self._model = model
+        self.free = False
+
+    async def embed_query(self, text: str) -> Vector:
+        """Vector of a question."""
+        if not self.free:
+            await self._model.embed_query(text)
+        return await super().embed_query(text)
 
 
 class _Adapted(RivalEmbedder):

@@ -98,3 +98,10 @@ def test_a_community_is_its_members_in_any_order(members: list[str]) -> None:
 
 def test_a_fact_is_its_predicate_in_any_spelling() -> None:
     assert ids.fact_id("a", "Works  FOR", "b") == ids.fact_id("a", "works for", "b")
+
+
+@given(st.text(alphabet=st.characters(max_codepoint=127)))
+def test_plain_names_are_reduced_as_all_others_are(name: str) -> None:
+    assert ids.normalise_name(name) == ids.normalise_name(
+        name + "\u200b"
+    )  # a mark that goes, in a name that is not plain
