@@ -10,12 +10,10 @@ Everything here is async and runs on one event loop; ``graphrag_dual.api`` holds
 
 from __future__ import annotations
 
-import asyncio
-import hashlib
 import itertools
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -24,7 +22,7 @@ from anyio import to_thread
 from graphrag_dual.chunking import CONTEXT_TOKENS
 from graphrag_dual.config import Settings
 from graphrag_dual.connection import Connection, resolve_connection
-from graphrag_dual.errors import ConfigError, InputError, ModelError, SchemaMismatch, UsageError
+from graphrag_dual.errors import ConfigError, InputError, ModelError, UsageError
 from graphrag_dual.extraction import open_extractor
 from graphrag_dual.ids import document_id
 from graphrag_dual.indexing import (
@@ -44,11 +42,9 @@ from graphrag_dual.ports import ChatModel, Embedder, Extractor, Observer, Report
 from graphrag_dual.reading.pyramid import PyramidReader
 from graphrag_dual.reports import open_report_writer
 from graphrag_dual.resolution.rebuilding import rebuild_stale
-from graphrag_dual.search import Answerer, QuestionEncoder, check_call, plan
+from graphrag_dual.search import Answerer, QuestionEncoder
 from graphrag_dual.search.channels import open_channels
-from graphrag_dual.search.filters import admit
-from graphrag_dual.search.planning.weights import ListWeights, weights_for
-from graphrag_dual.search.planning.weights_file import load_weights
+from graphrag_dual.search.searching import Searching
 from graphrag_dual.store import (
     Database,
     admin_book,
@@ -59,11 +55,10 @@ from graphrag_dual.store import (
     read_index_state,
 )
 from graphrag_dual.store.communities import LiveCommunity, live_communities
-from graphrag_dual.store.database import recorded_queries
 from graphrag_dual.store.documents import delete_documents, find_documents, resolve_uris
 from graphrag_dual.store.embeddings import embed_pending
 from graphrag_dual.store.runs import RunRecord, lease, run_record
-from graphrag_dual.store.status import Status, read_status
+from graphrag_dual.store.status import Status, content_digest, read_status
 
 __all__ = ["DeleteReport", "Engine"]
 
@@ -104,15 +99,11 @@ class Engine:
         self._observer = observer
         self._extractor = extractor
         self._writer = report_writer
-        self._schema_is_current = False
         # Half the time of a channel, so that a channel without the vector has time left to look for the words.
-        questions = self._questions = QuestionEncoder(embedder, timeout_s=settings.channel_timeout_s / 2)
-        self._reranker = reranker
-        channels = open_channels(database, questions, settings)
+        self._questions = QuestionEncoder(embedder, timeout_s=settings.channel_timeout_s / 2)
+        self._searching = Searching(database, self._questions, embedder, settings, reranker=reranker)
+        channels = open_channels(database, self._questions, settings)
         self.local, self.global_ = channels.local, channels.global_
-        # Read before the first search, when there is an index to check it against.
-        self._weights_file = settings.weights_file
-        self._tuned: Mapping[str, float] | None = None
 
     @classmethod
     async def open(
@@ -256,59 +247,14 @@ class Engine:
             SchemaMismatch: the index was built with another embedding model, ``weights_file`` was tuned on another index, or
                 schema migrations are pending.
         """
-        check_call(question, limit)
-        # The vector is in the making while the database is asked what it holds.
-        vector = asyncio.ensure_future(self._questions.vector(question))
-        try:
-            with recorded_queries() as queries:
-                result = await self._search(question, limit, weights, source_types, filters, max_per_document)
-        finally:
-            vector.cancel()
-        return replace(result, queries=tuple(queries))
-
-    async def _search(
-        self,
-        question: str,
-        limit: int,
-        weights: Mapping[Channel, float] | None,
-        source_types: Sequence[SourceType] | None,
-        filters: SearchFilter | None,
-        max_per_document: int | None,
-    ) -> SearchResult:
-        state = await read_index_state(self._database, self.workspace)
-        if state is None:
-            return self._nothing(question, f"nothing is indexed in workspace {self.workspace} yet")
-        check_embedder(state, self._embedder, self.workspace)
-        await self._check_schema()
-        if self._weights_file:
-            await self._take_weights(Path(self._weights_file), state.embedding_model)
-        admitted = None
-        if filters is not None:
-            admitted = await admit(self._database, self.workspace, filters)
-            if not admitted.chunks:
-                count = f"{len(admitted.document_ids)} of {admitted.of_documents} documents"
-                return self._nothing(question, f"the filter admits nothing: {count}")
-        channels = open_channels(
-            self._database,
-            self._questions,
-            self.settings,
-            admitted=admitted,
-            generation=state.generation,
-            reranker=self._reranker,
-        )
-        result = await channels.searcher.search(
+        return await self._searching.search(
             question,
             limit=limit,
             weights=weights,
-            plan=plan(question, strategy=self.settings.strategy, lists=self._weights(state.extractor)),
             source_types=source_types,
+            filters=filters,
             max_per_document=max_per_document,
         )
-        if problem := self._questions.problem(question):
-            result = result.with_notice(f"searched by words only, the question has no vector: {problem}")
-        if state.generation == 0:
-            return result.with_notice("no communities yet: run `graphrag-dual communities` and `graphrag-dual reports`")
-        return result
 
     async def read(self, item_id: str) -> Reading:
         """One item with its setting: a hit's ``doc_id``, the id of a layer of another reading, or a document's URI.
@@ -320,20 +266,6 @@ class Engine:
             UsageError: the workspace has no such item.
         """
         return await PyramidReader(self._database, workspace=self.workspace).read(item_id)
-
-    def _nothing(self, question: str, notice: str) -> SearchResult:
-        return SearchResult(plan(question, strategy=self.settings.strategy), (), (notice,))
-
-    async def _check_schema(self) -> None:
-        """Refuse to search a database that lacks what this version's queries ask; looked at once."""
-        if self._schema_is_current:
-            return
-        if pending := await self.pending_migrations():
-            raise SchemaMismatch(
-                f"the database was set up by an older version and lacks {', '.join(pending)}",
-                hint="run `graphrag-dual migrate`; nothing needs to be ingested again",
-            )
-        self._schema_is_current = True
 
     async def ask(self, question: str, *, limit: int = 12, filters: SearchFilter | None = None) -> Answer:
         """Answer from the evidence that ``search`` finds, with checked citations.
@@ -372,8 +304,7 @@ class Engine:
 
     async def digest(self) -> str:
         """SHA-256 over the canonical content of the workspace: equal digests, equal index."""
-        rows = await self._database.admin("digest", workspace=self.workspace)
-        return hashlib.sha256("\n".join(row["line"] for row in rows).encode()).hexdigest()
+        return await content_digest(self._database, self.workspace)
 
     async def pending_migrations(self) -> list[str]:
         """Names of the schema migrations that the database lacks."""
@@ -410,19 +341,10 @@ class Engine:
         """Be the only writer of the workspace, on a schema that is up to date (the lease itself rests on it)."""
         await migrate(self._database)
         async with lease(self._database, self.workspace):
-            yield
-
-    async def _take_weights(self, path: Path, embedding_model: str) -> None:
-        """Search with the weights of ``path`` from now on, if they were tuned on this index."""
-        tuned = await to_thread.run_sync(load_weights, path)
-        tuned.check(embedding_model=embedding_model, workspace_digest=await self.digest())
-        self._tuned = tuned.weights
-        self._weights_file = None
-
-    def _weights(self, extractor: str) -> ListWeights:
-        """The weights of the package for facts of ``extractor``, or those that were tuned on this index."""
-        weights = weights_for(extractor)
-        return weights if self._tuned is None else replace(weights, weights=self._tuned)
+            try:
+                yield
+            finally:
+                self._searching.index_changed()
 
     # -- tools ---------------------------------------------------------------------------------------------------------
 

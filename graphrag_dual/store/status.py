@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,7 +11,7 @@ from graphrag_dual.store.indexes import IndexState, read_index_state
 from graphrag_dual.store.migrations import pending_migrations
 from graphrag_dual.store.runs import recent_runs
 
-__all__ = ["Status", "read_status"]
+__all__ = ["Status", "content_digest", "read_status"]
 
 
 _UNFINISHED_SHOWN = 100
@@ -48,3 +49,9 @@ async def read_status(database: Database, workspace: str) -> Status:
         indexes=await database.read("show_indexes"),
         runs=await recent_runs(database, workspace),
     )
+
+
+async def content_digest(database: Database, workspace: str) -> str:
+    """SHA-256 over the canonical content of ``workspace``: equal digests, equal index."""
+    rows = await database.admin("digest", workspace=workspace)
+    return hashlib.sha256("\n".join(row["line"] for row in rows).encode()).hexdigest()
