@@ -49,6 +49,12 @@ class _Outcome:
     problem: str = ""
     error: Exception | None = None
 
+    @property
+    def told(self) -> str:
+        """The problem with the next step, where there is one."""
+        hint = self.error.hint if isinstance(self.error, GraphRagDualError) else ""
+        return f"{self.problem} -> {hint}" if hint else self.problem
+
     def used(self, channel: Channel, weight: float) -> ChannelUsed:
         return ChannelUsed(channel, weight, len(self.candidates), self.seconds * 1000, self.problem)
 
@@ -164,7 +170,7 @@ class DualSearcher:
         outcomes = await self._ask_all(question, asked, min(_MOST, max(self._candidates, _DEPTH * limit)))
         _raise_if_all_failed(outcomes)
         channels = [outcomes[one].used(one, chosen.weights[one]) for one in asked]
-        notices = [f"{one.name} channel left out: {one.problem}" for one in channels if one.problem]
+        notices = [f"{one} channel left out: {outcomes[one].told}" for one in asked if outcomes[one].problem]
         not_asked = _keep_only(outcomes, source_types) if source_types is not None else []
         fusion = self._fuse(chosen, outcomes)
         arranged = await self._arranged(question, fusion, limit, max_per_document, notices)

@@ -15,7 +15,7 @@ from graphrag_dual.store.query_book import Query, cypher_folder, shipped_text, s
 __all__ = ["Migration", "migrate", "pending_migrations", "read_migrations"]
 
 _AWAIT_S = 300
-_FULLTEXT = re.compile(r"CREATE FULLTEXT INDEX (\w+) IF NOT EXISTS")
+_FULLTEXT = re.compile(r"FULLTEXT INDEX (\w+) IF")
 _NAME = re.compile(r"V(\d{4})__(\w+)\.cypher")
 
 

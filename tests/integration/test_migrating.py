@@ -34,11 +34,17 @@ def as_version_2_left_it(settings: Settings) -> None:
     cypher(settings, "MATCH (m:SchemaMigration) WHERE m.version > 2 DELETE m")
 
 
+def found(rag: GraphRAG, question: str) -> list[tuple[str, dict[str, int]]]:
+    """Hits with their ranks.  Scores of words may move: a new index knows nothing of texts that were deleted before."""
+    hits = rag.search(question, limit=50).hits
+    return [(hit.doc_id, hit.metadata.get("lists", {})) for hit in hits]  # type: ignore[misc]
+
+
 def test_a_database_of_version_2_is_migrated_with_its_data(settings: Settings) -> None:
     with GraphRAG(settings, embedder=HashEmbedder(DIMENSIONS), extractor=MarkupExtractor()) as rag:
         rag.ingest(documents_of(TEXTS, settings.workspace))
         rag.refresh()
-        before = [rag.search(question, limit=50).hits for question in QUESTIONS]
+        before = [found(rag, question) for question in QUESTIONS]
         digest = rag.digest()
 
     as_version_2_left_it(settings)
@@ -48,7 +54,7 @@ def test_a_database_of_version_2_is_migrated_with_its_data(settings: Settings) -
             rag.search(QUESTIONS[0])
         assert "graphrag-dual migrate" in str(refused.value.hint)
         assert rag.migrate()[0].startswith("V0003")
-        assert [rag.search(question, limit=50).hits for question in QUESTIONS] == before
+        assert [found(rag, question) for question in QUESTIONS] == before
         assert rag.digest() == digest
         assert rag.migrate() == []
         assert rag.ingest(documents_of(TEXTS, settings.workspace)).writes == 0

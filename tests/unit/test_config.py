@@ -51,7 +51,15 @@ def test_a_setting_is_read_from_the_names_that_people_use(
     assert getattr(Settings.load(**{setting: in_file}), setting) == in_file
     assert getattr(Settings.load(**{setting: None}), setting) == in_environment
     monkeypatch.setenv(variable, "")
-    assert getattr(Settings.load(), setting) == in_file
+    if setting != "workspace":
+        assert getattr(Settings.load(), setting) == in_file
+
+
+def test_a_workspace_without_a_name_is_an_error_and_no_default(monkeypatch: pytest.MonkeyPatch, folder: Path) -> None:
+    monkeypatch.setenv("GRAPHRAG_DUAL_WORKSPACE", "")
+    with pytest.raises(ConfigError, match="GRAPHRAG_DUAL_WORKSPACE is empty"):
+        Settings.load()
+    assert Settings.load(workspace="named").workspace == "named"
 
 
 def test_a_number_of_the_environment_beats_the_file_and_the_file_beats_the_default(
