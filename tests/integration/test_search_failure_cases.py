@@ -101,7 +101,6 @@ def test_a_leaf_behind_a_hub_of_twenty_thousand_neighbours_is_found_at_a_bounded
     assert read["neighbourhood"] < 500
     seeds = [entity_id(settings.workspace, name) for name in (HUB, "Moon")]
     db_hits = _db_hits(settings, "neighbourhood", seed_ids=seeds)
-    print(db_hits, read)
     assert db_hits < 5_000  # a walk through the hub costs 40,000 and more
 
 
