@@ -111,7 +111,7 @@ class Engine:
         self.local, self.global_ = channels.local, channels.global_
         # Read before the first search, when there is an index to check it against.
         self._weights_file = settings.weights_file
-        self._tuned: Mapping[str, float] | None = None
+        self._tuned: ListWeights | None = None
 
     @classmethod
     async def open(
@@ -410,13 +410,12 @@ class Engine:
         """Search with the weights of ``path`` from now on, if they were tuned on this index."""
         tuned = await to_thread.run_sync(load_weights, path)
         tuned.check(embedding_model=embedding_model, workspace_digest=await self.digest())
-        self._tuned = tuned.weights
+        self._tuned = tuned.voting
         self._weights_file = None
 
     def _weights(self, extractor: str) -> ListWeights:
         """The weights of the package for facts of ``extractor``, or those that were tuned on this index."""
-        weights = weights_for(extractor)
-        return weights if self._tuned is None else replace(weights, weights=self._tuned)
+        return self._tuned or weights_for(extractor)
 
     # -- tools ---------------------------------------------------------------------------------------------------------
 
