@@ -44,15 +44,14 @@ _EXTRACTION: list[Mapping[str, object]] = [
 ]
 
 
-_COPY: Mapping[str, object] = {**_CORPUS[2], "id": "engine-copy"}
-
-
 def write_set(folder: Path, *, repeated_page: bool = False) -> Path:
     """Write the set into ``folder``, which is made; with ``repeated_page`` the document ``engine`` is there twice."""
     folder.mkdir(parents=True)
-    _write_rows(folder / "corpus.jsonl", [*_CORPUS, _COPY] if repeated_page else _CORPUS)
+    copied = slice(2, 3 if repeated_page else 2)
+    _write_rows(folder / "corpus.jsonl", [*_CORPUS, *({**one, "id": "engine-copy"} for one in _CORPUS[copied])])
     _write_rows(folder / "queries.jsonl", _QUERIES)
-    _write_rows(folder / "extraction.jsonl", _EXTRACTION)
+    copies = ({**one, "doc_id": "engine-copy"} for one in _EXTRACTION[copied])
+    _write_rows(folder / "extraction.jsonl", [*_EXTRACTION, *copies])
     (folder / "qrels.tsv").write_text(_QRELS, encoding="utf-8")
     return folder
 
