@@ -65,6 +65,12 @@ def _all(arguments: list[str]) -> int:
     )
     parser.add_argument("--sets", default=_DEFAULT_SETS, help=f"names with commas between (default: {_DEFAULT_SETS})")
     parser.add_argument(
+        "--split",
+        choices=("all", "even", "odd"),
+        default="all",
+        help="which questions of each set to report, by the parity of their line (default: all)",
+    )
+    parser.add_argument(
         "--lists-dir", type=Path, help="replay DIR/<set>.jsonl.gz where it is, and keep it there if not"
     )
     parser.add_argument("--markdown", type=Path, help="write all tables to this file")
@@ -77,7 +83,12 @@ def _all(arguments: list[str]) -> int:
         if not all((stored := one.stored(options.lists_dir)) and stored.is_file() for one in sets):
             _start_server(options.home)
         return evaluate_all(
-            sets, home=options.home, lists_dir=options.lists_dir, markdown=options.markdown, as_json_=options.json
+            sets,
+            split=options.split,
+            home=options.home,
+            lists_dir=options.lists_dir,
+            markdown=options.markdown,
+            as_json_=options.json,
         )
     except GraphRagDualError as error:
         show_error(error, as_json=options.json)

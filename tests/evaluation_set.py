@@ -44,12 +44,14 @@ _EXTRACTION: list[Mapping[str, object]] = [
 ]
 
 
-def write_set(folder: Path) -> Path:
-    """Write the set into ``folder``, which is made."""
+def write_set(folder: Path, *, repeated_page: bool = False) -> Path:
+    """Write the set into ``folder``, which is made; with ``repeated_page`` the document ``engine`` is there twice."""
     folder.mkdir(parents=True)
-    _write_rows(folder / "corpus.jsonl", _CORPUS)
+    copied = slice(2, 3 if repeated_page else 2)
+    _write_rows(folder / "corpus.jsonl", [*_CORPUS, *({**one, "id": "engine-copy"} for one in _CORPUS[copied])])
     _write_rows(folder / "queries.jsonl", _QUERIES)
-    _write_rows(folder / "extraction.jsonl", _EXTRACTION)
+    copies = ({**one, "doc_id": "engine-copy"} for one in _EXTRACTION[copied])
+    _write_rows(folder / "extraction.jsonl", [*_EXTRACTION, *copies])
     (folder / "qrels.tsv").write_text(_QRELS, encoding="utf-8")
     return folder
 
@@ -78,6 +80,7 @@ def heading_of(dataset_hash: str, *, strategy: str = "learned") -> Heading:
 def recording_of(dataset: Dataset) -> Recording:
     """Lists as if found for the set: dense in the order of the corpus, BM25 right for every question, graph in between.
 
+    Where two documents are relevant the second one's chunk holds the exact terms; one finding holds words of the question.
     The chunk of a document ``ada`` is ``chunk-ada``, all of its text; ``chunk-ada-2`` is the second half of it.
     """
     chunks = {f"chunk-{one.uri}": ChunkPlace(one.uri, 0, len(one.text)) for one in dataset.documents}
@@ -98,8 +101,18 @@ def _lists_of(question: Question, chunk_ids: list[str]) -> QuestionLists:
     return QuestionLists(
         question=question.id,
         local=LocalLists(
-            chunks={"dense": _scored(chunk_ids), "bm25": _scored(relevant), "graph": _scored(turned)},
-            entities={"dense": (("entity", 0.5),), "bm25": (), "graph": (("entity", 0.25),)},
+            chunks={
+                "dense": _scored(chunk_ids),
+                "bm25": _scored(relevant),
+                "graph": _scored(turned),
+                "exact": _scored(relevant[1:]),
+            },
+            entities={
+                "dense": (("entity", 0.5),),
+                "bm25": (),
+                "graph": (("entity", 0.25),),
+                "named": (("entity", 1.0),),
+            },
         ),
         global_=GlobalLists(
             generation=1,
@@ -108,10 +121,12 @@ def _lists_of(question: Question, chunk_ids: list[str]) -> QuestionLists:
                 FindingHit("report", 0.5, (chunk_ids[0], "chunk-ada-2")),
                 FindingHit("report", 0.25, (chunk_ids[3],)),
             ),
+            worded_findings=(FindingHit("report", 2.0, (chunk_ids[1],)),),
         ),
         citations={"report": (chunk_ids[0], chunk_ids[3])},
         local_s=0.02,
         global_s=0.03,
+        search_s=0.05,
     )
 
 

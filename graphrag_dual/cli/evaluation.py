@@ -134,6 +134,7 @@ def evaluate(
 def evaluate_all(
     sets: Sequence[NamedSet],
     *,
+    split: Split = "all",
     home: str | None = None,
     lists_dir: Path | None = None,
     markdown: Path | None = None,
@@ -141,13 +142,15 @@ def evaluate_all(
 ) -> int:
     """Evaluate ``sets`` one after another and print one summary; what is in ``lists_dir`` is replayed, the rest kept there.
 
+    ``split`` reports the questions of one half of every set only.
+
     Raises:
-        InputError: a set, or its stored lists, cannot be read, or no set is named.
+        InputError: a set, or its stored lists, cannot be read, no set is named, or a set has no question in ``split``.
         DatabaseError: the server failed.
     """
     if lists_dir:
         _make(lists_dir)
-    comparisons = {one.name: _compared(one, home=home, lists_dir=lists_dir) for one in sets}
+    comparisons = {one.name: _compared(one, split=split, home=home, lists_dir=lists_dir) for one in sets}
     whole = overall(comparisons)
     if markdown:
         _write(markdown, overall_markdown(whole))
@@ -166,7 +169,7 @@ def workspace_name(name: str) -> str:
     return f"eval{letters[:20]}{content_hash(name)[:6]}"
 
 
-def _compared(one: NamedSet, *, home: str | None, lists_dir: Path | None) -> Comparison:
+def _compared(one: NamedSet, *, split: Split, home: str | None, lists_dir: Path | None) -> Comparison:
     settings = Settings.load(workspace=workspace_name(one.name), home=home)
     dataset = read_dataset(one.folder, workspace=settings.workspace)
     path = one.stored(lists_dir)
@@ -176,10 +179,12 @@ def _compared(one: NamedSet, *, home: str | None, lists_dir: Path | None) -> Com
         recording = _collected(dataset, settings)
         if path:
             write_recording(recording, path)
-    return asyncio.run(compare(dataset, recording, strict=one.strict))
+    return asyncio.run(compare(dataset, recording, split=split, strict=one.strict))
 
 
 def _collected(dataset: Dataset, settings: Settings) -> Recording:
+    # Searches are timed with the package's weights, as `default` shows them; tuned ones may be of another index.
+    settings = settings.model_copy(update={"weights_file": None})
     with ProgressBars() as bars, GraphRAG(settings, observer=bars) as rag:
         extractor = rag.run(lambda engine: index_dataset(engine, dataset))
         return rag.run(lambda engine: collect(engine, dataset, extractor=extractor, observer=bars))

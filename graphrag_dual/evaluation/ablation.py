@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from graphrag_dual.evaluation.bootstrap import Difference, difference
@@ -14,6 +14,8 @@ from graphrag_dual.evaluation.strategies import chunks_of, replay_search
 from graphrag_dual.search.lists import FindingHit
 
 __all__ = ["AblationRow", "AblationTable", "ablate", "removable", "without"]
+
+_WORDED = "worded findings"
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,11 +40,14 @@ class AblationTable:
 def removable(recording: Recording) -> tuple[str, ...]:
     """Names of what can be taken out.
 
-    The local channel's lists by their own names, of chunks and entities at once; ``reports``: the lists of reports;
-    ``findings``: the findings nearest to the question; ``walk``: the chunks behind the reports.
+    The local channel's lists by their own names, of chunks and entities at once (``named`` is of entities alone, so that no
+    chunk moves); ``reports``: the lists of reports; ``findings``: the findings nearest to the question, not those that hold
+    its words; ``worded findings``: those alone; ``walk``: the chunks behind the reports, whatever brings them.
     """
-    names = dict.fromkeys(name for lists in recording.questions.values() for name in lists.local.chunks)
-    return (*names, "reports", "findings", "walk")
+    channels = [lists.local for lists in recording.questions.values()]
+    names = dict.fromkeys(name for one in channels for name in one.chunks)
+    names |= dict.fromkeys(name for one in channels for name in one.entities)
+    return (*names, "reports", "findings", _WORDED, "walk")
 
 
 def without(lists: QuestionLists, name: str) -> QuestionLists:
@@ -52,11 +57,19 @@ def without(lists: QuestionLists, name: str) -> QuestionLists:
         return replace(lists, global_=replace(global_, reports=dict.fromkeys(global_.reports, ())))
     if name == "findings":
         return replace(lists, global_=replace(global_, findings=()))
+    if name == _WORDED:
+        return replace(lists, global_=replace(global_, worded_findings=()))
     if name == "walk":
-        bare = tuple(FindingHit(one.report_id, one.score, ()) for one in global_.findings)
-        return replace(lists, global_=replace(global_, findings=bare), citations={})
-    chunks, entities = ({**one, name: ()} for one in (local.chunks, local.entities))
+        near, worded = _citing_nothing(global_.findings), _citing_nothing(global_.worded_findings)
+        return replace(lists, global_=replace(global_, findings=near, worded_findings=worded), citations={})
+    chunks, entities = (
+        {key: () if key == name else found for key, found in one.items()} for one in (local.chunks, local.entities)
+    )
     return replace(lists, local=replace(local, chunks=chunks, entities=entities))
+
+
+def _citing_nothing(findings: Iterable[FindingHit]) -> tuple[FindingHit, ...]:
+    return tuple(replace(one, chunk_ids=()) for one in findings)
 
 
 async def ablate(questions: Sequence[Question], recording: Recording, judge: Judge) -> tuple[AblationTable, ...]:

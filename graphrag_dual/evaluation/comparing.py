@@ -120,7 +120,7 @@ async def compare(
     if weights:
         orders["convex"] = convex_orders(odd, recording, weights)
     if tuned and odd:
-        orders["tuned"] = await tuned_orders(odd, recording, tuned.weights)
+        orders["tuned"] = await tuned_orders(odd, recording, tuned.voting)
     tables = []
     for kind in dict.fromkeys(one.kind for one in chosen):
         asked = [one for one in chosen if one.kind == kind]
@@ -199,13 +199,14 @@ def _means(scores: Sequence[Scores]) -> Scores:
 
 
 def _times(strategy: str, lists: Sequence[QuestionLists]) -> Times | None:
-    """Times of the channels that ``strategy`` asks; of both at once, that of the slower."""
+    """Times of the channels that ``strategy`` asks, of both that of the slower; a whole search where the engine fuses."""
     if strategy in LISTS:
         return None
     seconds = {
         "local": [one.local_s for one in lists],
         "convex": [one.local_s for one in lists],
         "global": [one.global_s for one in lists],
+        **{name: [one.search_s for one in lists] for name in ("learned", "tuned", "default")},
     }
     both = [max(one.local_s, one.global_s) for one in lists]
     ms = 1000 * np.array(seconds.get(strategy, both))

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from graphrag_dual.errors import InputError
-from graphrag_dual.evaluation.comparing import Comparison, KindTable
+from graphrag_dual.evaluation.comparing import Comparison, KindTable, Split
 
 __all__ = ["Overall", "overall"]
 
@@ -25,6 +25,11 @@ class Overall:
     worst_list_regret: float
     worst_list_regret_at: tuple[str, str]
     mean_gain: float
+
+    @property
+    def splits(self) -> list[Split]:
+        """Which questions the sets were asked, each answer once."""
+        return list(dict.fromkeys(one.split for one in self.comparisons.values()))
 
     @property
     def tables(self) -> list[tuple[str, KindTable]]:

@@ -2,7 +2,7 @@
 
 A file of recorded lists is JSON Lines: a heading, one line a question, one line a report that cites a relevant document,
 one line a chunk.  An item of a list is ``[id, raw score]`` and its rank is its place.  No text is kept: a chunk is its span
-in its document.
+in its document.  A list that the question found nothing for is there and empty.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 
 from graphrag_dual.errors import InputError
 from graphrag_dual.evaluation.dataset import Dataset
@@ -22,8 +22,13 @@ from graphrag_dual.search.lists import GlobalLists, LocalLists
 
 __all__ = ["ChunkPlace", "Heading", "QuestionLists", "Recording", "ReportPlace", "read_recording", "write_recording"]
 
-FORMAT = "graphrag-dual lists 2"
+FORMAT = "graphrag-dual lists 3"
 _AGAIN = "collect the lists again with `--lists FILE`"
+_NAMES = {
+    "chunks": {"dense", "bm25", "graph", "exact"},
+    "entities": {"dense", "bm25", "graph", "named"},
+    "reports": {"dense", "bm25"},
+}
 
 
 class Heading(BaseModel):
@@ -65,9 +70,11 @@ class ReportPlace:
 
 @dataclass(frozen=True, slots=True)
 class QuestionLists:
-    """The lists of one question with the time that each channel took, from the question to candidates with texts.
+    """The lists of one question, with the seconds that it took.
 
     ``citations`` holds, for each report of the global channel's candidates, the chunks that its findings cite.
+    ``local_s`` and ``global_s`` are of one channel alone, from the question that is yet to be embedded to candidates without
+    texts; ``search_s`` is of a whole search for ten hits with their texts, the question embedded already.
     """
 
     question: str
@@ -76,6 +83,7 @@ class QuestionLists:
     citations: Mapping[str, tuple[str, ...]]
     local_s: float
     global_s: float
+    search_s: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,17 +172,30 @@ def _parsed(
     reports: dict[str, ReportPlace] = {}
     for number, line in enumerate(lines, start=2):
         try:
-            one = _LINE.validate_json(line)
-        except ValidationError:
+            raw = json.loads(line)
+            one = _LINE.validate_python(raw)
+        except ValueError:  # a ValidationError is one
             raise InputError(f"recorded lists {path}, line {number}: not of the form", hint=_AGAIN) from None
         match one:
             case QuestionLists():
+                _refuse_lists_left_out(one, raw["global_"], f"recorded lists {path}, line {number}")
                 questions[one.question] = one
             case _ReportLine():
                 reports[one.report] = one.cites
             case _ChunkLine():
                 chunks[one.chunk] = one.place
     return questions, chunks, reports
+
+
+def _refuse_lists_left_out(lists: QuestionLists, global_: Mapping[str, object], where: str) -> None:
+    """A list that is not there would be taken for one that found nothing."""
+    groups = {"chunks": lists.local.chunks, "entities": lists.local.entities, "reports": lists.global_.reports}
+    for group, names in _NAMES.items():
+        if wrong := sorted(names ^ groups[group].keys()):
+            what = "lacks" if wrong[0] in names else "has an unknown"
+            raise InputError(f"{where}: {what} list {wrong[0]} of {group}", hint=_AGAIN)
+    if "worded_findings" not in global_:
+        raise InputError(f"{where}: lacks worded_findings", hint=_AGAIN)
 
 
 def _heading(lines: Sequence[str], path: Path) -> Heading:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 
 from graphrag_dual.evaluation.dataset import Dataset
 from graphrag_dual.evaluation.recording import Heading, QuestionLists, Recording
@@ -11,7 +10,7 @@ from graphrag_dual.model import Candidate, Channel, SearchHit, SourceType
 from graphrag_dual.search import LANES, DualSearcher, Fused, RankedList, plan, reciprocal_rank_fusion
 from graphrag_dual.search.candidates import by_score
 from graphrag_dual.search.lists import ScoredIds
-from graphrag_dual.search.planning.weights import weights_for
+from graphrag_dual.search.planning.weights import ListWeights, weights_for
 
 __all__ = [
     "CHANNELS",
@@ -33,7 +32,7 @@ __all__ = [
 Order = tuple[str, ...]
 _Rule = Callable[[str, ScoredIds, ScoredIds, int], Order]
 
-_OF_CHUNKS = ("dense", "bm25", "graph")  # of the local channel
+_OF_CHUNKS = ("dense", "bm25", "graph", "exact")  # of the local channel
 LISTS = (*_OF_CHUNKS, "cited")
 CHANNELS = ("local", "global")
 STRATEGIES = (*LISTS, *CHANNELS, "minmax", "rrf", "weighted", "adaptive", "learned", "default")
@@ -41,16 +40,19 @@ STRATEGIES = (*LISTS, *CHANNELS, "minmax", "rrf", "weighted", "adaptive", "learn
 
 | strategy | orders chunks by |
 | --- | --- |
-| dense, bm25, graph | one list of the local channel |
+| dense, bm25, graph, exact | one list of the local channel |
 | cited | the findings nearest to the question: the chunks that they cite |
-| local | weighted reciprocal rank fusion of dense, BM25 and graph (1.0, 1.2, 1.5) |
+| local | weighted reciprocal rank fusion of dense, BM25, graph and exact (1.0, 1.2, 1.5, 1.8) |
 | global | the global channel's candidates in their order; a report stands for the chunks that its findings cite |
 | minmax | 0.5 x local score + 0.5 x global score, each scaled to 0..1 per question |
 | rrf | reciprocal rank fusion of local and global, equal weights |
 | weighted | the same with fixed weights 1.0 and 0.5 |
 | adaptive | the same with the weights that the question's plan gives |
 | learned | all lists of both channels fused at once, by the weights of ``search/planning/weights.py`` |
-| default | what ``search`` does under the strategy of the recording; unless set otherwise that is ``learned`` |
+| default | the fused order of ``search`` under the strategy of the recording; unless set otherwise that is ``learned`` |
+
+``learned`` and ``default`` are the order before repeats are left out: a chunk that ``search`` passes over because it repeats
+a better ranked one keeps its place here, since judgements call each copy relevant by itself.
 """
 
 _FIXED: Mapping[Channel, float] = {"local": 1.0, "global": 0.5}
@@ -99,12 +101,13 @@ async def replay_search(
     lists: QuestionLists,
     heading: Heading,
     *,
-    list_weights: Mapping[str, float] | None = None,
+    voting: ListWeights | None = None,
     weights: Mapping[Channel, float] | None = None,
 ) -> tuple[SearchHit, ...]:
     """Up to 1,000 hits of ``search``, by the engine's own fusion over the recorded lists; without texts.
 
-    ``list_weights`` and ``weights`` take the place of the package's and of the plan's.
+    It is the order before repeats are left out: chunks that ``search`` would pass over for a better ranked copy are among
+    the hits.  ``voting`` and ``weights`` take the place of the package's list weights and of the plan's channel weights.
     """
     channels = _Replayed(lists, heading)
     searcher = DualSearcher(
@@ -115,8 +118,7 @@ async def replay_search(
         strategy=heading.strategy,
         lanes=LANES,
     )
-    voting = weights_for(heading.extractor)
-    chosen = plan(question, strategy=heading.strategy, lists=replace(voting, weights=list_weights or voting.weights))
+    chosen = plan(question, strategy=heading.strategy, lists=voting or weights_for(heading.extractor))
     return (await searcher.search(question, limit=_MOST, weights=weights, plan=chosen)).hits
 
 

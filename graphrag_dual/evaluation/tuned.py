@@ -15,7 +15,7 @@ from graphrag_dual.evaluation.judging import Judge
 from graphrag_dual.evaluation.metrics import normalised_gain
 from graphrag_dual.evaluation.recording import Recording
 from graphrag_dual.evaluation.strategies import Order, chunks_of, replay_search
-from graphrag_dual.search.planning.weights import weights_for
+from graphrag_dual.search.planning.weights import ListWeights, weights_for
 from graphrag_dual.search.planning.weights_file import TunedWeights
 
 __all__ = ["tune", "tune_weights", "tuned_orders"]
@@ -68,9 +68,11 @@ def tune_weights(dataset: Dataset, recording: Recording, *, strict: bool = False
     even, odd = ([one for one in asked if one.half == half] for half in ("even", "odd"))
     if not even:
         raise InputError(f"{dataset.name} has no even question to tune on", hint="add questions")
-    start = dict(weights_for(recording.heading.extractor).weights)
-    weights = tune(start, lambda one: _mean_gain(even, recording, judge, one), _GRID)
     heading = recording.heading
+    package = weights_for(heading.extractor)
+    k = package.k
+    weights = tune(package.weights, lambda one: _mean_gain(even, recording, judge, ListWeights(one, k)), _GRID)
+    tuned = ListWeights(weights, k)
     return TunedWeights(
         package_version=heading.package_version,
         dataset=heading.dataset,
@@ -81,27 +83,24 @@ def tune_weights(dataset: Dataset, recording: Recording, *, strict: bool = False
         metric=_METRIC,
         tuned_on=len(even),
         held_out=len(odd),
-        before=_mean_gain(odd, recording, judge, start) if odd else None,
-        after=_mean_gain(odd, recording, judge, weights) if odd else None,
+        before=_mean_gain(odd, recording, judge, package) if odd else None,
+        after=_mean_gain(odd, recording, judge, tuned) if odd else None,
         weights=weights,
+        k=k,
     )
 
 
-async def tuned_orders(
-    questions: Sequence[Question], recording: Recording, weights: Mapping[str, float]
-) -> dict[str, Order]:
-    """For each question id the chunks of a search with ``weights``, best first."""
+async def tuned_orders(questions: Sequence[Question], recording: Recording, voting: ListWeights) -> dict[str, Order]:
+    """For each question id the chunks of a search whose lists vote by ``voting``, best first."""
     orders: dict[str, Order] = {}
     for question in questions:
         lists = recording.questions[question.id]
-        hits = await replay_search(question.text, lists, recording.heading, list_weights=weights)
+        hits = await replay_search(question.text, lists, recording.heading, voting=voting)
         orders[question.id] = chunks_of(hits)
     return orders
 
 
-def _mean_gain(
-    questions: Sequence[Question], recording: Recording, judge: Judge, weights: Mapping[str, float]
-) -> float:
-    orders = asyncio.run(tuned_orders(questions, recording, weights))
+def _mean_gain(questions: Sequence[Question], recording: Recording, judge: Judge, voting: ListWeights) -> float:
+    orders = asyncio.run(tuned_orders(questions, recording, voting))
     gains = sorted(normalised_gain(judge.documents(orders[one.id]), one.grades, at=10) for one in questions)
     return sum(gains) / len(gains)

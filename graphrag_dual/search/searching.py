@@ -150,4 +150,4 @@ class Searching:
             digest = await content_digest(self._database, self._workspace)
             tuned.check(embedding_model=state.embedding_model, workspace_digest=digest)
             self._tuned = tuned
-        return replace(weights_for(state.extractor), weights=self._tuned.weights)
+        return self._tuned.voting

@@ -142,7 +142,7 @@ def test_an_entity_that_many_documents_name_speaks_of_the_admitted_ones(world: G
 
 def test_types_restrict_entities(world: GraphRAG) -> None:
     thing = world.search("Keeper 7", filters=SearchFilter(entity_types=["thing"]), source_types=["local_entity"])
-    place = world.search("Keeper 7", filters=SearchFilter(entity_types=["place"]), limit=50)
+    place = world.search("Keeper 7", filters=SearchFilter(entity_types=["place"]), limit=200)
 
     assert thing.hits[0].metadata["name"] == "Keeper 7"
     assert {hit.source_type for hit in place.hits} == {"local_chunk", "global_community"}

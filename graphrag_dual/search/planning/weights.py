@@ -38,7 +38,7 @@ STATED = ListWeights(
     {
         "local/dense": 0.5,
         "local/bm25": 0.5,
-        "local/exact": 0.5,
+        "local/exact": 4.0,
         "local/graph": 2.0,
         "local/local_entity": 0.8,
         "global/walk": 1.0,
@@ -52,7 +52,7 @@ GUESSED = ListWeights(
     {
         "local/dense": 1.2,
         "local/bm25": 1.0,
-        "local/exact": 0.8,
+        "local/exact": 3.0,
         "local/graph": 1.0,
         "local/local_entity": 0.5,
         "global/walk": 0.12,

@@ -10,11 +10,11 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from graphrag_dual.errors import InputError, SchemaMismatch
-from graphrag_dual.search.planning.weights import STATED
+from graphrag_dual.search.planning.weights import STATED, ListWeights
 
 __all__ = ["TunedWeights", "load_weights", "save_weights"]
 
-_FORMAT = "graphrag-dual weights 1"
+_FORMAT = "graphrag-dual weights 2"
 _AGAIN = "tune again with `graphrag-dual eval FOLDER --tune FILE`"
 
 
@@ -40,6 +40,12 @@ class TunedWeights(BaseModel):
     before: float | None
     after: float | None
     weights: dict[str, float]
+    k: int = Field(ge=0, le=1000)
+
+    @property
+    def voting(self) -> ListWeights:
+        """How the lists vote: the weights, and the constant of the fusion that they were tuned with."""
+        return ListWeights(self.weights, self.k)
 
     @field_validator("weights")
     @classmethod

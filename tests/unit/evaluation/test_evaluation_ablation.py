@@ -19,17 +19,24 @@ def dataset(tmp_path: Path) -> Dataset:
 
 def test_every_list_can_be_taken_out(dataset: Dataset) -> None:
     recording = recording_of(dataset)
-    assert removable(recording) == ("dense", "bm25", "graph", "reports", "findings", "walk")
+    lists = ("dense", "bm25", "graph", "exact", "named", "reports", "findings", "worded findings", "walk")
+    assert removable(recording) == lists
+    # Each holds something, and nothing is left out of what a search reads.
+    whole = recording.questions["q1"]
+    assert all(without(whole, name) != whole for name in lists)
+    empty = whole
+    for name in lists:
+        empty = without(empty, name)
+    assert asyncio.run(replay_search("Who?", empty, recording.heading)) == ()
 
 
-@pytest.mark.parametrize("name", ["dense", "bm25", "graph"])
+@pytest.mark.parametrize("name", ["dense", "bm25", "graph", "exact", "named"])
 def test_a_list_of_the_local_channel_is_emptied_for_chunks_and_entities(dataset: Dataset, name: str) -> None:
     lists = recording_of(dataset).questions["q0"]
     left = without(lists, name)
 
-    assert left.local.chunks[name] == left.local.entities[name] == ()
-    others = lists.local.chunks.keys() - {name}
-    assert all(left.local.chunks[one] == lists.local.chunks[one] for one in others)
+    for after, before in ((left.local.chunks, lists.local.chunks), (left.local.entities, lists.local.entities)):
+        assert after == {key: () if key == name else ids for key, ids in before.items()}
     assert (left.global_, left.citations) == (lists.global_, lists.citations)
 
 
@@ -42,6 +49,10 @@ def test_the_lists_of_the_global_channel_are_emptied_one_by_one(dataset: Dataset
     findings = without(lists, "findings")
     assert findings.global_.findings == ()
     assert findings.citations == lists.citations
+    assert findings.global_.worded_findings == lists.global_.worded_findings
+    worded = without(lists, "worded findings")
+    assert worded.global_.worded_findings == ()
+    assert worded.global_.findings == lists.global_.findings
     walk = without(lists, "walk")
     assert walk.global_.walk(walk.citations, k=60, limit=50) == ()
     assert walk.global_.fused_reports(k=60) == lists.global_.fused_reports(k=60)
@@ -52,7 +63,10 @@ def test_without_the_walk_the_default_is_the_local_channel(dataset: Dataset) -> 
     question = dataset.questions[0]
     lists = without(recording.questions[question.id], "walk")
     hits = asyncio.run(replay_search(question.text, lists, recording.heading))
-    assert chunks_of(hits) == tuple(one.doc_id for one in lists.local.fused_chunks(k=60))
+    chunks = [hit for hit in hits if hit.source_type == "local_chunk"]
+    assert {hit.channel_evidence[-1].partition("(")[0] for hit in chunks} == {"local"}
+    alone = replay_search(question.text, lists, recording.heading, weights={"global": 0.0})
+    assert chunks_of(hits) == chunks_of(asyncio.run(alone))
 
 
 def test_the_loss_is_the_default_minus_what_is_left(dataset: Dataset) -> None:

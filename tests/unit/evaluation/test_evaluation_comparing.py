@@ -51,7 +51,20 @@ def metrics_of(table: KindTable, strategy: str) -> dict[str, float | None]:
 
 def test_each_kind_has_a_table_of_every_strategy(comparison: Comparison) -> None:
     assert [(table.kind, table.questions) for table in comparison.kinds] == [("local", 2), ("multi-hop", 2)]
-    names = ["dense", "bm25", "graph", "cited", "local", "global", "minmax", "rrf", "weighted", "adaptive", "learned"]
+    names = [
+        "dense",
+        "bm25",
+        "graph",
+        "exact",
+        "cited",
+        "local",
+        "global",
+        "minmax",
+        "rrf",
+        "weighted",
+        "adaptive",
+        "learned",
+    ]
     assert [row.strategy for row in kind_of(comparison, "multi-hop").rows] == [*names, "convex", "default"]
     # Both local questions stand on even lines: the tuned combination has nothing to report there.
     assert [row.strategy for row in kind_of(comparison, "local").rows] == [*names, "default"]
@@ -86,7 +99,7 @@ def test_regret_is_measured_against_the_best_in_hindsight(comparison: Comparison
     for table in comparison.kinds:
         main = {row.strategy: row.metrics["NDCG@10"] or 0.0 for row in table.rows}
         assert table.regret_channel == pytest.approx(max(main["local"], main["global"]) - main["default"])
-        lists = max(main["dense"], main["bm25"], main["graph"], main["cited"])
+        lists = max(main["dense"], main["bm25"], main["graph"], main["exact"], main["cited"])
         assert table.regret_list == pytest.approx(lists - main["default"])
         assert main[table.best_channel] == max(main["local"], main["global"])
         low, high = table.gain_interval
@@ -136,22 +149,46 @@ def test_strict_leaves_out_what_the_set_does_not_call_strict(dataset: Dataset) -
         asyncio.run(compare(replace(dataset, questions=(replace(first, strict=False),)), recording, strict=True))
 
 
-def test_times_are_those_of_the_slower_channel(dataset: Dataset) -> None:
+def test_the_exact_list_may_be_the_best_one(dataset: Dataset) -> None:
     recording = recording_of(dataset)
-    slow = replace(recording.questions["q2"], local_s=1.02)
+    right = {one.id: recording.questions[one.id].local.chunks["bm25"] for one in dataset.questions}
+    questions = {
+        name: replace(
+            lists, local=replace(lists.local, chunks={**lists.local.chunks, "bm25": (), "exact": right[name]})
+        )
+        for name, lists in recording.questions.items()
+    }
+    comparison = asyncio.run(compare(dataset, replace(recording, questions=questions)))
+
+    hops = kind_of(comparison, "multi-hop")
+    assert hops.best_single_list == "exact"
+    main = {row.strategy: row.metrics["NDCG@10"] or 0.0 for row in hops.rows}
+    assert main["exact"] > max(main["dense"], main["bm25"], main["graph"], main["cited"])
+    assert hops.regret_list == pytest.approx(main["exact"] - main["default"])
+
+
+def test_times_are_those_of_the_slower_channel_or_of_the_whole_search(dataset: Dataset) -> None:
+    recording = recording_of(dataset)
+    slow = replace(recording.questions["q2"], local_s=1.02, search_s=0.25)
     table = kind_of(
         asyncio.run(compare(dataset, replace(recording, questions={**recording.questions, "q2": slow}))), "local"
     )
     times = {row.strategy: row.times for row in table.rows}
 
     assert times["dense"] is None
-    local, both = times["local"], times["default"]
+    assert times["exact"] is None
+    local, both = times["local"], times["minmax"]
     assert local is not None
     assert both is not None
     assert local.mean == pytest.approx(520.0)
     assert local.p50 == pytest.approx(520.0)
     assert local.p95 == pytest.approx(20 + 0.95 * 1000)
     assert both.mean == pytest.approx((30 + 1020) / 2)
+    for name in ("learned", "default"):
+        whole = times[name]
+        assert whole is not None
+        assert whole.mean == pytest.approx((50 + 250) / 2)
+        assert whole.p95 == pytest.approx(50 + 0.95 * 200)
 
 
 def test_the_tuned_weights_do_not_depend_on_the_questions_that_are_reported(dataset: Dataset) -> None:
@@ -219,9 +256,9 @@ def test_the_plain_values_have_the_agreed_keys(comparison: Comparison) -> None:
         "interval",
     }
     assert table["best_channel"] in ("local", "global")
-    assert table["best_single_list"] in ("dense", "bm25", "graph", "cited")
+    assert table["best_single_list"] in ("dense", "bm25", "graph", "exact", "cited")
     assert set(table["regret"]) == {"channel", "list"}
-    assert table["default"]["ms"] == pytest.approx(30.0)
+    assert table["default"]["ms"] == pytest.approx(50.0)
     assert table["local"]["ms"] == pytest.approx(20.0)
     assert table["dense"]["ms"] is None
     assert table["dense"]["p95_ms"] is None
@@ -236,6 +273,9 @@ def test_the_notes_say_what_a_table_is_worth(comparison: Comparison) -> None:
     assert "reports extractive" in said
     assert "tuned on the even questions and scored on the odd ones only" in said
     assert "1 questions without a relevant document were left out" in said
+    assert "repeats are not left out in these tables" in said
+    assert "one whole search for ten hits with their texts, the question already embedded" in said
+    assert "gives its reports first" not in said
 
 
 def test_tables_are_text_and_markdown(comparison: Comparison) -> None:

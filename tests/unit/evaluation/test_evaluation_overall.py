@@ -135,6 +135,29 @@ def test_stored_lists_of_several_sets_need_no_database(
         evaluate_all(sets, lists_dir=tmp_path / "all.md" / "below")
 
 
+def test_one_half_of_every_set_can_be_asked_for(
+    tmp_path: Path, dataset: Dataset, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_recording(recording_of(dataset), tmp_path / "one.jsonl.gz")
+    sets = [NamedSet("one", tmp_path / "tiny")]
+
+    assert evaluate_all(sets, split="odd", lists_dir=tmp_path, as_json_=True) == 0
+
+    plain = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert plain["sets"]["one"]["split"] == "odd"
+    # Both local questions stand on even lines.
+    assert [(row["kind"], row["questions"]) for row in plain["rows"]] == [("multi_hop", 2)]
+    assert any(note.startswith("questions: odd.") for note in plain["notes"])
+
+
+def test_the_summary_says_which_rows_are_not_blind(comparison: Comparison) -> None:
+    said = overall_notes(overall({"one": comparison}))[-1]
+    assert said.startswith("questions: all.")
+    assert "chosen on the even questions of musique" in said
+    assert "aws-small, rgb_zh and novel-small in view: these rows are not blind" in said
+    assert "--split odd" in said
+
+
 @pytest.fixture
 def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     path = Path(__file__).resolve().parents[3] / "scripts" / "evaluate.py"
@@ -164,6 +187,8 @@ def test_the_script_replays_named_sets(
 
     assert script.main(["all", "--sets", "tiny", "--lists-dir", "lists", "--json"]) == 0
     assert list(json.loads(capsys.readouterr().out.splitlines()[-1])["sets"]) == ["tiny"]
+    assert script.main(["all", "--sets", "tiny", "--lists-dir", "lists", "--split", "odd", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["sets"]["tiny"]["split"] == "odd"
     assert script.main(["all", "--sets", "nothing", "--json"]) == 2
     assert "choose from tiny, absent" in json.loads(capsys.readouterr().out.splitlines()[-1])["hint"]
     assert script.main(["all", "--sets", "absent"]) == 66

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -55,7 +56,7 @@ def test_lists_that_are_cut_off_are_refused(dataset: Dataset, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    "text", ["", "no json\n", "[]\n", '{"format": "another"}\n', '{"format": "graphrag-dual lists 2"}\n']
+    "text", ["", "no json\n", "[]\n", '{"format": "another"}\n', '{"format": "graphrag-dual lists 3"}\n']
 )
 def test_another_file_is_refused(dataset: Dataset, tmp_path: Path, text: str) -> None:
     (tmp_path / "lists.jsonl").write_text(text)
@@ -63,13 +64,54 @@ def test_another_file_is_refused(dataset: Dataset, tmp_path: Path, text: str) ->
         read_recording(tmp_path / "lists.jsonl", dataset=dataset)
 
 
-def test_lists_of_the_form_before_are_refused(dataset: Dataset, tmp_path: Path) -> None:
+@pytest.mark.parametrize("before", [1, 2])
+def test_lists_of_a_form_before_are_refused(dataset: Dataset, tmp_path: Path, before: int) -> None:
     path = tmp_path / "lists.jsonl"
     write_recording(recording_of(dataset), path)
-    path.write_text(path.read_text().replace("graphrag-dual lists 2", "graphrag-dual lists 1"))
-    with pytest.raises(InputError, match="lists 2") as caught:
+    path.write_text(path.read_text().replace("graphrag-dual lists 3", f"graphrag-dual lists {before}"))
+    with pytest.raises(InputError, match="lists 3") as caught:
         read_recording(path, dataset=dataset)
     assert "--lists" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("channel", "field", "name", "problem"),
+    [
+        ("local", "chunks", "dense", "line 2: lacks list dense of chunks"),
+        ("local", "chunks", "bm25", "line 2: lacks list bm25 of chunks"),
+        ("local", "chunks", "graph", "line 2: lacks list graph of chunks"),
+        ("local", "chunks", "exact", "line 2: lacks list exact of chunks"),
+        ("local", "entities", "named", "line 2: lacks list named of entities"),
+        ("global_", "reports", "bm25", "line 2: lacks list bm25 of reports"),
+        ("global_", "worded_findings", "", "line 2: lacks worded_findings"),
+        ("search_s", "", "", "line 2: not of the form"),
+    ],
+)
+def test_a_question_with_a_list_left_out_is_refused(
+    dataset: Dataset, tmp_path: Path, channel: str, field: str, name: str, problem: str
+) -> None:
+    path = tmp_path / "lists.jsonl"
+    write_recording(recording_of(dataset), path)
+    heading, first, *others = path.read_text().splitlines()
+    question = json.loads(first)
+    *way, last = (one for one in (channel, field, name) if one)
+    inner = question
+    for key in way:
+        inner = inner[key]
+    del inner[last]
+    path.write_text("\n".join([heading, json.dumps(question), *others]) + "\n")
+
+    with pytest.raises(InputError, match=problem) as caught:
+        read_recording(path, dataset=dataset)
+    assert "--lists" in caught.value.hint
+
+
+def test_a_list_that_nobody_knows_is_refused(dataset: Dataset, tmp_path: Path) -> None:
+    path = tmp_path / "lists.jsonl"
+    write_recording(recording_of(dataset), path)
+    path.write_text(path.read_text().replace('"exact":', '"fuzzy":[],"exact":', 1))
+    with pytest.raises(InputError, match="line 2: has an unknown list fuzzy of chunks"):
+        read_recording(path, dataset=dataset)
 
 
 def test_the_chunks_that_a_report_cites_have_a_place(dataset: Dataset, tmp_path: Path) -> None:

@@ -21,29 +21,36 @@ from graphrag_dual.evaluation.strategies import (
     replay_search,
 )
 from graphrag_dual.search.lists import FindingHit, GlobalLists, LocalLists
-from graphrag_dual.search.planning.weights import STATED
+from graphrag_dual.search.planning.weights import STATED, ListWeights
 
 
-def lists_of(question: str = "q") -> QuestionLists:
-    """Locally ``a`` leads, globally ``g`` and ``b``; the best report brings ``g`` before ``c``."""
+def lists_of(question: str = "q", *, exact: bool = False) -> QuestionLists:
+    """Locally ``a`` leads, globally ``g`` and ``b``; the best report brings ``g`` before ``c``; ``exact``: in ``c``."""
     local = LocalLists(
-        chunks={"dense": (("a", 0.9), ("b", 0.8)), "bm25": (("a", 7.0), ("c", 2.0)), "graph": (("b", 0.3), ("a", 0.2))},
-        entities={"dense": (("e", 0.7),), "bm25": (), "graph": ()},
+        chunks={
+            "dense": (("a", 0.9), ("b", 0.8)),
+            "bm25": (("a", 7.0), ("c", 2.0)),
+            "graph": (("b", 0.3), ("a", 0.2)),
+            "exact": (("c", 1.0),) if exact else (),
+        },
+        entities={"dense": (("e", 0.7),), "bm25": (), "graph": (), "named": ()},
     )
     global_ = GlobalLists(
         generation=1,
         reports={"dense": (("r1", 0.9), ("r2", 0.5)), "bm25": (("r1", 3.0),)},
         findings=(FindingHit("r1", 0.9, ("g",)), FindingHit("r2", 0.6, ("b",)), FindingHit("r1", 0.4, ("c",))),
     )
-    return QuestionLists(question, local, global_, {"r1": ("c", "d", "g"), "r2": ("b",)}, 0.02, 0.03)
+    return QuestionLists(question, local, global_, {"r1": ("c", "d", "g"), "r2": ("b",)}, 0.02, 0.03, 0.05)
 
 
-def test_the_local_chunks_are_fused_from_three_lists() -> None:
+def test_the_local_chunks_are_fused_from_all_lists() -> None:
     scored = dict(local_chunks(lists_of(), limit=50, k=60))
 
     assert scored["a"] == pytest.approx(1.0 / 61 + 1.2 / 61 + 1.5 / 62)
     assert list(scored) == ["a", "b", "c"]
     assert list(dict(local_chunks(lists_of(), limit=1, k=60))) == ["a"]
+    exact = dict(local_chunks(lists_of(exact=True), limit=50, k=60))
+    assert exact["c"] == pytest.approx(1.2 / 62 + 1.8 / 61)
 
 
 def test_a_report_brings_the_chunks_of_its_nearest_findings_first() -> None:
@@ -102,11 +109,11 @@ def test_the_default_is_the_engines_fusion_of_all_lists_at_once() -> None:
 def test_other_weights_take_the_place_of_the_engines() -> None:
     lists = lists_of()
     only = {**dict.fromkeys(STATED.weights, 0.0), "local/dense": 2.0}
-    chunks = asyncio.run(replay_search("What is it?", lists, heading_of("x"), list_weights=only))
+    chunks = asyncio.run(replay_search("What is it?", lists, heading_of("x"), voting=ListWeights(only, 7)))
     assert [hit.doc_id for hit in chunks if hit.source_type == "local_chunk"] == [
         one for one, _ in lists.local.chunks["dense"]
     ]
-    assert chunks[0].rrf_score == pytest.approx(2 / (STATED.k + 1), abs=1e-6)
+    assert chunks[0].rrf_score == pytest.approx(2 / (7 + 1), abs=1e-6)
 
     alone = asyncio.run(
         replay_search("What is it?", lists, heading_of("x", strategy="adaptive"), weights={"local": 0.0})
@@ -139,6 +146,7 @@ def test_each_strategy_orders_as_it_says(dataset: Dataset) -> None:
     assert orders["dense"] == ("a", "b")
     assert orders["bm25"] == ("a", "c")
     assert orders["graph"] == ("b", "a")
+    assert orders["exact"] == ()
     assert orders["cited"] == ("g", "b", "c")
     assert orders["local"] == ("a", "b", "c")
     assert orders["global"] == ("g", "c", "d", "b")

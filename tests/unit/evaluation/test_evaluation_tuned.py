@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,7 +15,8 @@ from graphrag_dual import Settings
 from graphrag_dual.cli.app import run
 from graphrag_dual.errors import InputError, SchemaMismatch
 from graphrag_dual.evaluation import Dataset, read_dataset, tune, tune_weights, write_recording
-from graphrag_dual.search.planning.weights import STATED
+from graphrag_dual.evaluation.tuned import tuned_orders
+from graphrag_dual.search.planning.weights import GUESSED, STATED, ListWeights
 from graphrag_dual.search.planning.weights_file import load_weights, save_weights
 
 GRID = {"a": (0.0, 0.5, 1.0, 2.0), "b": (0.0, 1.0, 3.0)}
@@ -67,6 +69,21 @@ def test_a_weights_file_comes_back_as_it_was(dataset: Dataset, tmp_path: Path) -
 
     assert load_weights(tmp_path / "weights.json") == tuned
     assert tuned.weights.keys() == STATED.weights.keys()
+    assert load_weights(tmp_path / "weights.json").voting == ListWeights(tuned.weights, STATED.k)
+
+
+def test_the_constant_is_that_of_the_facts_that_were_tuned_on(dataset: Dataset) -> None:
+    recording = recording_of(dataset)
+    guessed = replace(recording, heading=recording.heading.model_copy(update={"extractor": "spacy"}))
+    assert [tune_weights(dataset, one).k for one in (recording, guessed)] == [STATED.k, GUESSED.k]
+
+
+def test_tuned_orders_are_those_of_their_constant(dataset: Dataset) -> None:
+    recording = recording_of(dataset)
+    weights = {**dict.fromkeys(STATED.weights, 0.0), "local/dense": 1.0, "local/bm25": 0.6}
+    # tables is fourth of dense and first of BM25, ada first of dense alone: a large constant levels the ranks.
+    first = [asyncio.run(tuned_orders(dataset.questions, recording, ListWeights(weights, k)))["q2"][0] for k in (0, 60)]
+    assert first == ["chunk-ada", "chunk-tables"]
 
 
 def test_weights_of_another_index_are_refused(dataset: Dataset) -> None:
@@ -87,6 +104,8 @@ def test_weights_of_another_index_are_refused(dataset: Dataset) -> None:
         ({"weights": {"local/graph": 1.0}}, "weights: must name"),
         ({"weights": {**STATED.weights, "local/graph": -1.0}}, "must be 0 to 1000"),
         ({"surplus": 1}, "surplus"),
+        ({"k": -1}, "k: "),
+        ({"k": None}, "k: "),
     ],
 )
 def test_a_weights_file_out_of_form_is_refused(
