@@ -146,7 +146,7 @@ def test_arranging_keeps_the_order_loses_nothing_and_changes_nothing_the_second_
 def test_a_thousand_hits_are_arranged_in_a_moment(shared: str) -> None:
     hits = [hit(f"h{n}", f"{shared} " + " ".join(f"w{n}x{m}" for m in range(100))) for n in range(1000)]
 
-    started = time.perf_counter()
+    started = time.process_time()
     assert len(arrange(hits, limit=1000).hits) == 1000
     assert time.process_time() - started < 10
 

@@ -192,16 +192,16 @@ def test_any_text_has_a_plan(question: str) -> None:
 
 @pytest.mark.parametrize("unit", ["a_", "a-", "a.", "aB", "1 ", "1.", "`", "summar", "--a", "总结", "404 error "])
 def test_repetitive_text_takes_no_more_than_a_moment(unit: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     plan(unit * 20_000)
-    assert time.perf_counter() - started < 0.25
+    assert time.process_time() - started < 0.25
 
 
 def test_the_rules_cost_microseconds() -> None:
     questions = [*GLOBAL, *(question for question, _ in EXACT), *MIXED, *NEUTRAL]
     taken = []
     for question in questions * 3:
-        started = time.perf_counter_ns()
+        started = time.process_time_ns()
         plan(question)
-        taken.append(time.perf_counter_ns() - started)
+        taken.append(time.process_time_ns() - started)
     assert statistics.median(taken) < 50_000
