@@ -7,7 +7,7 @@ file names, error codes) raise the local one, whose full-text lists find them le
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from graphrag_dual.exact_terms import exact_terms
 from graphrag_dual.model import Channel, Intent, Plan
@@ -123,9 +123,16 @@ def plan(question: str, *, strategy: str = "adaptive", lists: ListWeights = STAT
         strategy=strategy,
         matched=whole + exact,
         probabilities=probabilities,
-        lists=lists.for_question(probabilities["global"]) if learned else {},
+        lists=lists.for_question(probabilities["global"], lookup=_is_lookup(text, exact)) if learned else {},
         k=lists.k if learned else None,
     )
+
+
+def _is_lookup(text: str, exact: Sequence[str]) -> bool:
+    """Whether ``text`` is nothing but exact terms."""
+    for term in exact:
+        text = text.replace(term, "")
+    return bool(exact) and not any(map(str.isalnum, text))
 
 
 def _global_words(text: str) -> Iterator[str]:

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-__all__ = ["GUESSED", "REPORTS", "STATED", "ListWeights", "weights_for"]
+__all__ = ["GUESSED", "STATED", "ListWeights", "weights_for"]
 
-REPORTS = "global/global_community"
-_OVERVIEW = 3.0
+EXACT, REPORTS = "local/exact", "global/global_community"
+_OVERVIEW, _LOOKUP = 3.0, 4.0
 
 _GUESSING = ("spacy", "jieba")
 
@@ -26,19 +26,24 @@ class ListWeights:
     weights: Mapping[str, float]
     k: int
 
-    def for_question(self, probability_global: float) -> Mapping[str, float]:
+    def for_question(self, probability_global: float, *, lookup: bool = False) -> Mapping[str, float]:
         """The weights for a question that asks for an overview with this probability: the likelier, the higher the reports.
 
-        A report is the answer to such a question and in the way of others; chunks compete among themselves as before.
+        A report is the answer to such a question and in the way of others; chunks compete among themselves as before.  A
+        ``lookup`` consists of exact terms and nothing else: then the chunks that hold them come first.
         """
-        return {**self.weights, REPORTS: self.weights[REPORTS] + _OVERVIEW * probability_global**2}
+        return {
+            **self.weights,
+            REPORTS: self.weights[REPORTS] + _OVERVIEW * probability_global**2,
+            EXACT: self.weights[EXACT] * (_LOOKUP if lookup else 1.0),
+        }
 
 
 STATED = ListWeights(
     {
         "local/dense": 0.5,
         "local/bm25": 0.5,
-        "local/exact": 4.0,
+        EXACT: 2.0,
         "local/graph": 2.0,
         "local/local_entity": 0.8,
         "global/walk": 1.0,
@@ -52,7 +57,7 @@ GUESSED = ListWeights(
     {
         "local/dense": 1.2,
         "local/bm25": 1.0,
-        "local/exact": 3.0,
+        EXACT: 1.5,
         "local/graph": 1.0,
         "local/local_entity": 0.5,
         "global/walk": 0.12,

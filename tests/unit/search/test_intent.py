@@ -205,3 +205,11 @@ def test_the_rules_cost_microseconds() -> None:
         plan(question)
         taken.append(time.process_time_ns() - started)
     assert statistics.median(taken) < 50_000
+
+
+def test_a_question_of_exact_terms_alone_is_a_lookup() -> None:
+    whole, part = (
+        plan(text, strategy="learned").lists["local/exact"] for text in ("`v2.3.1`?", "What is new in v2.3.1?")
+    )
+    assert whole == 4 * part
+    assert plan("Who is it?", strategy="learned").lists["local/exact"] == part
