@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import anyio
 import neo4j
@@ -170,14 +170,14 @@ class Database:
         A read that fails for a passing reason is run again, by the driver, in a managed transaction, as writes are at once.
         """
         query.check(arguments)
-        started, rows = time.perf_counter(), None
+        started, items = time.perf_counter(), None
         try:
             rows = await self._run(query, arguments, timeout_s)
+            items = _items(rows)
+            return rows
         finally:
             if (queries := _recording.get()) is not None:
-                ms = (time.perf_counter() - started) * 1000
-                queries.append(QueryTime(query.name, ms, None if rows is None else _items(rows)))
-        return rows
+                queries.append(QueryTime(query.name, (time.perf_counter() - started) * 1000, items))
 
     async def _run(self, query: Query, arguments: Mapping[str, object], timeout_s: float | None) -> list[Row]:
         async with _translated(self.uri, self.database):
@@ -253,8 +253,10 @@ class Database:
 
 def _items(rows: list[Row]) -> int:
     """How much came back: rows, or what is in the lists of the one row that a query collects it into."""
-    lists = [value for value in rows[0].values() if isinstance(value, list)] if len(rows) == 1 else []
-    return sum(map(len, lists)) if lists else len(rows)
+    if len(rows) != 1:
+        return len(rows)
+    sizes = [len(cast("list[object]", value)) for value in rows[0].values() if isinstance(value, list)]
+    return sum(sizes) if sizes else 1
 
 
 async def _run_in_transaction(

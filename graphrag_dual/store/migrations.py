@@ -97,7 +97,7 @@ async def migrate(database: Database) -> list[str]:
 async def _restore_indexes(database: Database) -> list[str]:
     """Make the full-text indexes that are missing, and the vector indexes where a workspace has vectors; their names."""
     there = {row["name"] for row in await database.read("show_indexes")}
-    restored = []
+    restored: list[str] = []
     for migration in read_migrations():
         for statement in migration.statements:
             if (match := _FULLTEXT.search(statement.text)) and match[1] not in there:
