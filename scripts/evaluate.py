@@ -27,6 +27,7 @@ _SETS = {
     "rgb_zh": "rgb_zh/small",
 }
 _STRICT = {"novel", "novel-small"}  # their judgements are derived; in `all` the strict questions stand for them
+_EMBEDDING = {"rgb_zh": "local:multilingual-e5-small"}  # MiniLM reads English only
 _DEFAULT_SETS = "musique,aws-small,novel-small,rgb_zh"
 
 
@@ -45,6 +46,8 @@ def main(arguments: list[str]) -> int:
         return _all(options)
     try:
         folder = _folder(name)
+        if name in _EMBEDDING:
+            os.environ.setdefault("GRAPHRAG_DUAL_EMBEDDING_MODEL", _EMBEDDING[name])
         _stay_offline()
         if not any(option.partition("=")[0] in ("--replay", "--help") for option in options):
             _start_server(home)
@@ -98,7 +101,7 @@ def _all(arguments: list[str]) -> int:
 def _named(name: str) -> NamedSet:
     if name not in _SETS:
         raise UsageError(f"there is no set {name!r}", hint=f"choose from {', '.join(_SETS)}")
-    return NamedSet(name, _folder(name), strict=name in _STRICT)
+    return NamedSet(name, _folder(name), strict=name in _STRICT, embedding_model=_EMBEDDING.get(name))
 
 
 def _home(options: list[str]) -> str:

@@ -47,11 +47,15 @@ __all__ = ["NamedSet", "evaluate_all", "register", "workspace_name"]
 
 @dataclass(frozen=True, slots=True)
 class NamedSet:
-    """A folder with judged questions under a short name; ``strict`` reports its strict questions only."""
+    """A folder with judged questions under a short name; ``strict`` reports its strict questions only.
+
+    ``embedding_model`` takes the place of the setting, for a set in another language.
+    """
 
     name: str
     folder: Path
     strict: bool = False
+    embedding_model: str | None = None
 
     def stored(self, lists_dir: Path | None) -> Path | None:
         """Where the lists of this set are kept."""
@@ -171,6 +175,8 @@ def workspace_name(name: str) -> str:
 
 def _compared(one: NamedSet, *, split: Split, home: str | None, lists_dir: Path | None) -> Comparison:
     settings = Settings.load(workspace=workspace_name(one.name), home=home)
+    if one.embedding_model:
+        settings = settings.model_copy(update={"embedding_model": one.embedding_model})
     dataset = read_dataset(one.folder, workspace=settings.workspace)
     path = one.stored(lists_dir)
     if path and path.is_file():
