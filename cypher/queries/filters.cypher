@@ -9,6 +9,7 @@ WHERE ($any_uri OR d.uri IN $uris
     WHEN one.kind = 'numbers' AND toFloatOrNull(d[one.key]) IS NOT NULL
       THEN (one.low IS NULL OR toFloatOrNull(d[one.key]) >= one.low)
        AND (one.high IS NULL OR toFloatOrNull(d[one.key]) <= one.high)
+    WHEN one.kind = 'dates' AND NOT toStringOrNull(d[one.key]) =~ '[0-9]{4}.*' THEN false
     ELSE (one.first IS NULL OR toStringOrNull(d[one.key]) >= one.first)
      AND (one.last IS NULL OR toStringOrNull(d[one.key]) <= one.last OR toStringOrNull(d[one.key]) STARTS WITH one.last)
   END)

@@ -18,7 +18,7 @@ try:
     from langchain_core.retrievers import BaseRetriever
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
-        f"{error.msg} -> install it with `pip install 'graphrag-dual[langchain]'`", name=error.name
+        f"{error.msg} -> install the extra `langchain`: pip install '.[langchain]' in a checkout", name=error.name
     ) from error
 
 __all__ = ["LangChainRetriever"]

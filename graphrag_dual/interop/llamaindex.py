@@ -15,7 +15,7 @@ try:
     from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 except ModuleNotFoundError as error:
     raise ModuleNotFoundError(
-        f"{error.msg} -> install it with `pip install 'graphrag-dual[llamaindex]'`", name=error.name
+        f"{error.msg} -> install the extra `llamaindex`: pip install '.[llamaindex]' in a checkout", name=error.name
     ) from error
 
 __all__ = ["LlamaIndexRetriever"]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 
+from graphrag_dual.errors import InputError
 from graphrag_dual.model import Between, MetadataValue, SearchFilter
 from graphrag_dual.store.database import Database, Row
 from graphrag_dual.store.documents import metadata_property
@@ -13,6 +15,7 @@ from graphrag_dual.store.documents import metadata_property
 __all__ = ["Admitted", "admit"]
 
 # Up to so many chunks are compared with the question one by one; more are asked of the indexes first.
+_ISO = re.compile(r"[0-9]{4}(?:-[0-9]{2}(?:-[0-9]{2}(?:[T ][0-9:.]+(?:Z|[+-][0-9:]+)?)?)?)?")
 _SCANNED = 20_000
 
 
@@ -72,7 +75,7 @@ def _conditions(filters: SearchFilter) -> Iterator[Row]:
         yield {"key": metadata_property(key), **_condition(wanted)}
     if filters.since is not None or filters.until is not None:
         bounds = {"first": _iso(filters.since), "last": _iso(filters.until)}
-        yield {"key": metadata_property(filters.date_key), "kind": "texts", **bounds}
+        yield {"key": metadata_property(filters.date_key), "kind": "dates", **bounds}
 
 
 def _condition(wanted: MetadataValue | Collection[MetadataValue] | Between) -> Row:
@@ -95,5 +98,19 @@ def _text(value: MetadataValue | None) -> str | None:
     return str(value).lower() if isinstance(value, bool) else None if value is None else str(value)
 
 
-def _iso(day: str | date | None) -> str | None:
-    return day.isoformat() if isinstance(day, date) else day
+def _iso(day: str | int | date | None) -> str | None:
+    """A bound as the ISO 8601 text that stored dates are compared with, letter by letter.
+
+    Raises:
+        InputError: it is no year, month, day or moment of ISO 8601.
+    """
+    if day is None or isinstance(day, date):
+        return None if day is None else day.isoformat()
+    text = str(day)
+    try:
+        if not _ISO.fullmatch(text):
+            raise ValueError(text)
+        datetime.fromisoformat(text + "-01-01"[3 * text.count("-") :] if len(text) <= len("2021-05") else text)
+    except ValueError:
+        raise InputError(f"{text!r} is no date of ISO 8601", hint="write 2021, 2021-05 or 2021-05-03") from None
+    return text

@@ -10,7 +10,7 @@ from pathlib import Path
 from anyio import to_thread
 
 from graphrag_dual.config import Settings
-from graphrag_dual.errors import SchemaMismatch
+from graphrag_dual.errors import ConfigError, SchemaMismatch
 from graphrag_dual.model import Channel, SearchFilter, SearchResult, SourceType
 from graphrag_dual.ports import Embedder, Reranker
 from graphrag_dual.search.channels import open_channels
@@ -45,6 +45,11 @@ class Searching:
         self._embedder = embedder
         self._settings = settings
         self._workspace = settings.workspace
+        if reranker is not None and not hasattr(reranker, "rerank"):
+            raise ConfigError(
+                "the reranker has no coroutine `rerank`",
+                hint="wrap a function: CallableReranker(fn) of models.reranker",
+            )
         self._reranker = reranker
         self._schema_is_current = False
         self._tuned: TunedWeights | None = None

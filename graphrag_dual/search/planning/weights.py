@@ -55,7 +55,7 @@ STATED = ListWeights(
 
 GUESSED = ListWeights(
     {
-        "local/dense": 1.2,
+        "local/dense": 1.0,
         "local/bm25": 1.0,
         EXACT: 1.5,
         "local/graph": 1.0,

@@ -8,7 +8,7 @@ import pytest
 
 from graphrag_dual.cli.query import _condition as condition_of_option
 from graphrag_dual.cli.query import _conditions as conditions_of_options
-from graphrag_dual.errors import UsageError
+from graphrag_dual.errors import InputError, UsageError
 from graphrag_dual.model import Between, SearchFilter
 from graphrag_dual.search.filters import _conditions
 
@@ -33,7 +33,7 @@ def test_a_value_several_values_and_a_range_are_told_apart(wanted: object, condi
 def test_dates_are_compared_as_iso_texts() -> None:
     filters = SearchFilter(since=date(2021, 5, 3), until=datetime(2022, 1, 1, 12), date_key="published")
     assert list(_conditions(filters)) == [
-        {"key": "meta.published", "kind": "texts", "first": "2021-05-03", "last": "2022-01-01T12:00:00"}
+        {"key": "meta.published", "kind": "dates", "first": "2021-05-03", "last": "2022-01-01T12:00:00"}
     ]
     assert list(_conditions(SearchFilter())) == []
 
@@ -74,3 +74,14 @@ def test_a_key_named_twice_and_a_range_the_wrong_way_round_are_refused() -> None
     with pytest.raises(UsageError, match="admits no number"):
         conditions_of_options(["version=3.9..3.10"])
     assert conditions_of_options(["year=2020", "lang=en,de"]) == {"year": ["2020"], "lang": ["en", "de"]}
+
+
+@pytest.mark.parametrize("day", ["03.05.2021", "2021-5-3", "2021-13", "yesterday", "2021-02-30", "", "21"])
+def test_what_is_no_date_is_refused_and_not_compared_as_letters(day: str) -> None:
+    with pytest.raises(InputError, match="no date of ISO 8601"):
+        list(_conditions(SearchFilter(since=day)))
+
+
+@pytest.mark.parametrize("day", ["2021", "2021-05", "2021-05-03", "2021-05-03T10:00:00Z", "2021-05-03T10:00:00+02:00"])
+def test_a_year_a_month_a_day_and_a_moment_are_dates(day: str) -> None:
+    assert [one["first"] for one in _conditions(SearchFilter(since=day))] == [day]
