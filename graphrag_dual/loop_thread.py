@@ -94,6 +94,9 @@ class _Job(Generic[Result]):
                 self.work.close()
                 raise asyncio.CancelledError
             return await self.work
+        except (SystemExit, KeyboardInterrupt) as error:
+            # From code of the caller, such as a reranker's.  It would end the loop, and everybody would wait for ever.
+            raise RuntimeError(f"{type(error).__name__} inside the engine: {error}") from error
         finally:
             self.ended.set()
 

@@ -1,9 +1,9 @@
-// name: admitted_documents(workspace: STRING, any_uri: BOOLEAN, uris: LIST<STRING>, conditions: LIST<MAP>) read
-// Which documents a filter admits, with the number of their chunks and of all documents. The URI of a file stands for the
-// rows `uri#row` too. A condition names a property; keys and values are parameters, never text of the query.
+// name: admitted_documents(workspace: STRING, any_uri: BOOLEAN, uris: LIST<STRING>, files: LIST<STRING>, conditions: LIST<MAP>) read
+// Which documents a filter admits, with the number of their chunks and of all documents. The URI of a CSV or JSONL file
+// (`files`) stands for its rows `uri#row` too. A condition names a property; keys and values are parameters, never text of the query.
 MATCH (d:Document {workspace: $workspace})
 WHERE ($any_uri OR d.uri IN $uris
-       OR CASE WHEN d.uri CONTAINS '#' THEN left(d.uri, size(d.uri) - size(last(split(d.uri, '#'))) - 1) END IN $uris)
+       OR CASE WHEN d.uri CONTAINS '#' THEN left(d.uri, size(d.uri) - size(last(split(d.uri, '#'))) - 1) END IN $files)
   AND all(one IN $conditions WHERE d[one.key] IS NOT NULL AND CASE
     WHEN one.kind = 'any' THEN d[one.key] IN one.values OR toStringOrNull(d[one.key]) IN one.texts
     WHEN one.kind = 'numbers' AND toFloatOrNull(d[one.key]) IS NOT NULL
@@ -273,6 +273,7 @@ CALL (e) {
   WITH m, c, d ORDER BY d.id, c.index, c.id
   RETURN collect(m)[..100] AS mentions, collect(c.id)[..5] AS chunk_ids
 }
+WITH e, mentions, chunk_ids WHERE size(mentions) > 0 // else what was admitted of it is gone meanwhile
 RETURN e.id AS id,
        CASE WHEN any(m IN mentions WHERE e.name IN m.as_written) THEN e.name ELSE mentions[0].as_written[0] END AS name,
        CASE WHEN any(m IN mentions WHERE e.type = m.type) THEN e.type ELSE mentions[0].type END AS type,

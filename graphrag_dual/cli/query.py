@@ -203,13 +203,12 @@ def _end(text: str) -> str | int | float | None:
 
 def show_result(result: SearchResult) -> None:
     """Print the plan and the fused hits."""
-    of = result.plan.probabilities if result.plan.lists else result.plan.weights
-    weights = ", ".join(f"{name} {value:.2g}" for name, value in of.items())
-    matched = f" ({', '.join(result.plan.matched)})" if result.plan.matched else ""
-    console.print(
-        f"intent {result.plan.intent}{matched}; {'kind' if result.plan.lists else 'weights'} {weights}; {result.total_s * 1000:.0f} ms",
-        markup=False,
-    )
+    by_list = bool(result.plan.lists)
+    of = result.plan.probabilities if by_list else result.plan.weights
+    shares = ", ".join(f"{name} {value:.2g}" for name, value in of.items())
+    matched = f" ({', '.join(dict.fromkeys(result.plan.matched))})" if result.plan.matched else ""
+    head = f"intent {result.plan.intent}{matched}; {'kind' if by_list else 'weights'} {shares}"
+    console.print(f"{head}; {result.total_s * 1000:.0f} ms", markup=False)
     for number, hit in enumerate(result.hits, start=1):
         title = title_of(hit.doc_id, hit.metadata)
         console.print(

@@ -1,30 +1,24 @@
 """From the fused order to the hits that are shown: repeated texts and the overflow of one document make room for others.
 
-A repeated text is a chunk that says nothing beyond a better ranked one, whichever document it stands in.  Only whole chunks
-are compared, by the runs of four words that they share (Broder 1997, "On the resemblance and containment of documents");
-texts with different numbers are never the same, since a version, a year or a price is what such pages differ in.
+A repeated text is a chunk that says nothing beyond a better ranked one, whichever document it stands in: word for word the
+same, whatever its case, spaces and punctuation, or all of it a stretch of the better one.  A single other word keeps both: a
+name, a number or a "not" is what copies of a page differ in.
 """
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from graphrag_dual.cjk import CJK
 from graphrag_dual.model import SearchHit
 
 __all__ = ["Arranged", "Drop", "arrange"]
 
-_RESEMBLANCE = 0.9  # of all runs, how many both have
-_CONTAINMENT = 0.95  # of the runs of the worse ranked, how many the better ranked has
-_RUN = 4
-_LEAST_WORDS = 12  # shorter texts are compared as they are
-_WORD = re.compile(rf"[{CJK}]|[^\W{CJK}]+")
-_Run = tuple[str, ...]
+_LEAST_WORDS = 12  # of a shorter text what it means depends on the heading above it: "Default: true."
+_EDGE = ".,;:!?\"'`()[]{}<>*_~|“”‘’«»…。，；：！？、（）【】《》「」『』"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,62 +101,36 @@ def _document(hit: SearchHit) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """What of a chunk is compared: its normal form, its runs of words (none where it is short) and its numbers."""
+    """The words of a chunk in their order, without what stands around them; ``whole`` texts are only compared as a whole."""
 
-    normal: str
-    runs: frozenset[_Run]
-    numbers: frozenset[str]
+    words: str
+    whole: bool
 
     @classmethod
     def of(cls, hit: SearchHit) -> _Text | None:
         """None where there is nothing to compare."""
-        normal = " ".join(unicodedata.normalize("NFKC", hit.content).casefold().split())
-        if hit.source_type != "local_chunk" or not normal:
+        if hit.source_type != "local_chunk":
             return None
-        words = _WORD.findall(normal)
+        split = unicodedata.normalize("NFKC", hit.content).casefold().split()
+        words = [word for one in split if any(map(str.isalnum, word := one.strip(_EDGE)))]
+        if not words:
+            return None
         if len(words) < _LEAST_WORDS:
-            # So short a text means what the heading above it says: "Default: true."
-            return cls(f"{hit.metadata.get('heading', '')}\n{normal}", frozenset(), frozenset())
-        runs = frozenset(zip(*(words[start:] for start in range(_RUN)), strict=False))
-        return cls(
-            normal, runs, frozenset(word for word in words if not word.isalpha() and any(map(str.isdigit, word)))
-        )
+            return cls(f"{hit.metadata.get('heading', '')}\n{' '.join(words)}", whole=True)
+        return cls(f" {' '.join(words)} ", whole=False)
 
 
 class _Texts:
-    """The texts kept so far.  Looking one up costs its runs, and the few texts that share the rarest of them."""
+    """The texts kept so far, best ranked first."""
 
     def __init__(self) -> None:
-        self._normal: dict[str, str] = {}
-        self._kept: list[tuple[str, _Text]] = []
-        self._holding: defaultdict[_Run, list[int]] = defaultdict(list)
+        self._kept: dict[str, str] = {}
 
     def add(self, doc_id: str, text: _Text) -> None:
-        self._normal.setdefault(text.normal, doc_id)
-        for run in text.runs:
-            self._holding[run].append(len(self._kept))
-        self._kept.append((doc_id, text))
+        self._kept.setdefault(text.words, doc_id)
 
     def repeated_by(self, text: _Text) -> str | None:
-        """The best ranked of the texts that say all that ``text`` says."""
-        if (same := self._normal.get(text.normal)) is not None:
-            return same
-        # Whatever says all of it has nine of ten of its runs, so at least one of any tenth and one more: of the rarest,
-        # which few texts hold, however much boilerplate they share.
-        enough = int(len(text.runs) * (1 - _RESEMBLANCE)) + 2
-        if len(text.runs.difference(self._holding)) >= enough:
-            return None
-        rare = sorted(text.runs, key=lambda run: len(self._holding.get(run, ())))
-        for at in sorted({at for run in rare[:enough] for at in self._holding.get(run, ())}):
-            doc_id, better = self._kept[at]
-            if _says(better, text):
-                return doc_id
-        return None
-
-
-def _says(better: _Text, worse: _Text) -> bool:
-    """Whether ``better`` leaves ``worse`` nothing to add."""
-    shared = len(better.runs & worse.runs)
-    if shared >= _RESEMBLANCE * (len(better.runs) + len(worse.runs) - shared):
-        return better.numbers == worse.numbers
-    return shared >= _CONTAINMENT * len(worse.runs) and worse.numbers <= better.numbers
+        """The best ranked of the texts that say all that ``text`` says, word for word."""
+        if text.whole or text.words in self._kept:
+            return self._kept.get(text.words)
+        return next((doc_id for better, doc_id in self._kept.items() if text.words in better), None)

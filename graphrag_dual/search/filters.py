@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, time
 
 from graphrag_dual.errors import InputError
 from graphrag_dual.model import Between, MetadataValue, SearchFilter
 from graphrag_dual.store.database import Database, Row
-from graphrag_dual.store.documents import metadata_property
+from graphrag_dual.store.documents import ROW_FILES, metadata_property
 
 __all__ = ["Admitted", "admit"]
 
@@ -50,11 +51,13 @@ async def admit(database: Database, workspace: str, filters: SearchFilter) -> Ad
     Raises:
         DatabaseError: the server failed.
     """
+    uris = list(_several(filters.documents or ()))
     rows = await database.read(
         "admitted_documents",
         workspace=workspace,
         any_uri=filters.documents is None,
-        uris=list(_several(filters.documents or ())),
+        uris=uris,
+        files=[uri for uri in uris if uri.lower().endswith(ROW_FILES)],
         conditions=list(_conditions(filters)),
     )
     types = None if filters.entity_types is None else _several(filters.entity_types)
@@ -90,7 +93,12 @@ def _condition(wanted: MetadataValue | Collection[MetadataValue] | Between) -> R
 
 def _storable(value: MetadataValue | None) -> MetadataValue | None:
     """A whole number of more than 64 bits as a float: the database has no other, and stores such a one as text."""
-    return float(value) if isinstance(value, int) and not -(2**63) <= value < 2**63 else value
+    if not isinstance(value, int) or -(2**63) <= value < 2**63:
+        return value
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def _text(value: MetadataValue | None) -> str | None:
@@ -104,6 +112,8 @@ def _iso(day: str | int | date | None) -> str | None:
     Raises:
         InputError: it is no year, month, day or moment of ISO 8601.
     """
+    if isinstance(day, datetime) and day.tzinfo is None and day.time() == time():
+        day = day.date()  # midnight: the whole day, also where a document names no hour
     if day is None or isinstance(day, date):
         return None if day is None else day.isoformat()
     text = str(day)

@@ -19,6 +19,7 @@ from graphrag_dual.model import Chunk, Document, Extraction, MetadataValue
 from graphrag_dual.store.database import Database, Row
 
 __all__ = [
+    "ROW_FILES",
     "StoredDocument",
     "delete_documents",
     "find_documents",
@@ -31,7 +32,7 @@ __all__ = [
 
 _CHUNKS_PER_WRITE = 1000
 _RECORDS_PER_WRITE = 2000
-_ROW_FILES = (".csv", ".tsv", ".jsonl", ".ndjson")
+ROW_FILES = (".csv", ".tsv", ".jsonl", ".ndjson")
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +133,7 @@ async def resolve_uris(database: Database, workspace: str, uris: Sequence[str]) 
 
     A CSV or JSONL file stands for its rows, but for JSONL rows that have an ``id``: that is their URI.
     """
-    files = [uri for uri in uris if uri.lower().endswith(_ROW_FILES)]
+    files = [uri for uri in uris if uri.lower().endswith(ROW_FILES)]
     uris = [*uris, *[row for uri in files for row in await _rows_of(database, workspace, uri)]]
     ids = [document_id(workspace, uri) for uri in uris]
     rows = await database.read("chunks_of_documents", workspace=workspace, ids=ids)

@@ -195,8 +195,7 @@ def test_when_both_channels_fail_the_local_error_is_raised() -> None:
         search(failing(local), failing(RuntimeError("boom")))
     assert caught.value.__cause__ is local
     assert caught.value.what == (
-        "both channels failed: local: DatabaseError: Neo4j is unreachable -> run `graphrag-dual up`; "
-        "global: RuntimeError: boom"
+        "both channels failed: local: DatabaseError: Neo4j is unreachable; global: RuntimeError: boom"
     )
     assert caught.value.hint == "run `graphrag-dual up`"
     with pytest.raises(GraphRagDualError, match="both channels failed: local: TimeoutError"):
