@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import anyio
 from anyio import to_thread
 
 from graphrag_dual.config import Settings
-from graphrag_dual.errors import ConfigError, SchemaMismatch
+from graphrag_dual.errors import ConfigError, DatabaseError, SchemaMismatch
 from graphrag_dual.model import Channel, SearchFilter, SearchResult, SourceType
 from graphrag_dual.ports import Embedder, Reranker
 from graphrag_dual.search.channels import open_channels
@@ -84,7 +85,7 @@ class Searching:
         filters: SearchFilter | None,
         max_per_document: int | None,
     ) -> SearchResult:
-        state = await read_index_state(self._database, self._workspace)
+        state = await self._state()
         if state is None:
             return self._nothing(question, f"nothing is indexed in workspace {self._workspace} yet")
         check_embedder(state, self._embedder, self._workspace)
@@ -113,6 +114,17 @@ class Searching:
             max_per_document=max_per_document,
         )
         return self._with_notices(result, state)
+
+    async def _state(self) -> IndexState | None:
+        """The state of the index, as quickly as a channel would have to answer: the driver goes on trying for longer."""
+        timeout_s = self._settings.channel_timeout_s
+        try:
+            with anyio.fail_after(timeout_s):
+                return await read_index_state(self._database, self._workspace)
+        except TimeoutError as error:
+            raise DatabaseError(
+                f"{self._database.uri} did not answer within {timeout_s:g} s", hint="see `graphrag-dual status`"
+            ) from error
 
     def _with_notices(self, result: SearchResult, state: IndexState) -> SearchResult:
         if problem := self._questions.problem(result.plan.question):
