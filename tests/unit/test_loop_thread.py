@@ -135,3 +135,16 @@ def test_a_synchronous_call_from_the_loop_itself_is_an_error_and_no_deadlock(loo
 
     with pytest.raises(RuntimeError, match="async method"):
         loop.run(inner())
+
+
+@pytest.mark.parametrize("error", [SystemExit(2), KeyboardInterrupt()])
+def test_an_exit_inside_the_work_is_an_error_and_the_loop_goes_on(loop: LoopThread, error: BaseException) -> None:
+    async def leave() -> None:
+        raise error
+
+    async def stay() -> int:
+        return 7
+
+    with pytest.raises(RuntimeError, match=f"{type(error).__name__} inside the engine"):
+        loop.run(leave())
+    assert loop.run(stay()) == 7
