@@ -10,8 +10,21 @@ from graphrag_dual.store.database import Database
 
 __all__ = ["VECTOR_INDEXES", "IndexState", "create_vector_indexes", "ensure_indexes", "read_index_state"]
 
-_KINDS = ("chunk", "entity", "fact", "report", "finding")
-VECTOR_INDEXES = tuple(f"{kind}_embedding" for kind in _KINDS)
+_CREATE = (
+    "create_chunk_vectors",
+    "create_entity_vectors",
+    "create_fact_vectors",
+    "create_report_vectors",
+    "create_finding_vectors",
+)
+_DROP = (
+    "drop_chunk_vectors",
+    "drop_entity_vectors",
+    "drop_fact_vectors",
+    "drop_report_vectors",
+    "drop_finding_vectors",
+)
+VECTOR_INDEXES = ("chunk_embedding", "entity_embedding", "fact_embedding", "report_embedding", "finding_embedding")
 _AWAIT_S = 300
 
 
@@ -80,8 +93,8 @@ async def ensure_indexes(database: Database, embedder: Embedder, workspace: str,
 
 async def create_vector_indexes(database: Database, dimensions: int) -> None:
     """Create the vector indexes that are not there."""
-    for kind in _KINDS:
-        await database.write(f"create_{kind}_vectors", dimensions=dimensions)
+    for name in _CREATE:
+        await database.write(name, dimensions=dimensions)
 
 
 async def _make_room(database: Database, embedder: Embedder) -> None:
@@ -100,5 +113,5 @@ async def _make_room(database: Database, embedder: Embedder) -> None:
                 hint="use another server home (--home NAME), or wipe that workspace: "
                 f"graphrag-dual admin wipe --workspace {bound['workspace']} --param confirm=yes",
             )
-    for kind in _KINDS:
-        await database.write(f"drop_{kind}_vectors")
+    for name in _DROP:
+        await database.write(name)
