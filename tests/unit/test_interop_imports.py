@@ -43,4 +43,4 @@ except ModuleNotFoundError as error:
 """
     name, _, said = run(code, hidden=(library,)).partition(" | ")
     assert name == library
-    assert said.endswith(f"install it with `pip install 'graphrag-dual[{room}]'`")
+    assert said.endswith(f"install the extra `{room}`: pip install '.[{room}]' in a checkout")
