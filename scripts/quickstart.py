@@ -56,7 +56,7 @@ def run(folder: Path | None, local_question: str, global_question: str) -> None:
                 show_result(rag.search(question, limit=5))
             print(f"\nA: {rag.ask(local_question).text}")
     print(f"\ndone in {time.perf_counter() - started:.0f} s. Go on with, for example:")
-    print(f"  .venv/bin/graphrag-dual ask 'What does a with statement do?' --home {_HOME}")
+    print(f"  .venv/bin/graphrag-dual search 'What does a with statement do?' --explain --home {_HOME}")
     print(f"  .venv/bin/graphrag-dual status --home {_HOME}")
     if settings.neo4j_uri is None:
         print(f"  .venv/bin/graphrag-dual down --home {_HOME}      (stops the server; the data stays)")
