@@ -58,10 +58,10 @@ def _by_list(
     lists: dict[str, list[tuple[int, str]]] = {}
     whole: dict[SourceType, list[Candidate]] = {}
     for one in candidates:
-        ranks = _ranks(one)
-        if one.source_type != "local_chunk" or not ranks:
+        ranks = _ranks(one) if one.source_type == "local_chunk" else {}
+        if not ranks:
             whole.setdefault(one.source_type, []).append(one)
-        for name, rank in ranks.items() if one.source_type == "local_chunk" else ():
+        for name, rank in ranks.items():
             lists.setdefault(f"{channel}/{name}", []).append((rank, one.doc_id))
     lanes = [
         _lane(channel, kind, found, weight * weights.get(f"{channel}/{kind}", 1.0)) for kind, found in whole.items()
