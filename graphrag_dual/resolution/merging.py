@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Decision", "Identity", "Merge", "MentionEvidence", "NameEvidence", "identify"]
+__all__ = ["Decision", "Identity", "MentionEvidence", "Merge", "NameEvidence", "identify"]
 
 
 @dataclass(frozen=True, slots=True)
