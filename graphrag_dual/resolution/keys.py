@@ -45,7 +45,7 @@ _LEGAL = {
     **dict.fromkeys(("ltd", "limited"), "ltd"),
     **{form: form for form in ("plc", "llc", "llp", "gmbh", "ag", "kg", "sa", "nv", "bv", "oy", "srl", "spa", "pty")},
 }
-_SMALL = frozenset("a an and at by de del der des di du el et for in la le of on the to und with y".split())
+_SMALL = frozenset(["a", "an", "and", "at", "by", "de", "del", "der", "des", "di", "du", "el", "et", "for", "in", "la", "le", "of", "on", "the", "to", "und", "with", "y"])
 _SNAKE = re.compile(r"_*[a-z0-9]+(?:_[a-z0-9]+)+|_*[A-Z0-9]+(?:_[A-Z0-9]+)+")
 _LOWER_CAMEL = re.compile(r"[a-z]+[a-z0-9]*(?:[A-Z][a-z0-9]*)+")
 _PASCAL = re.compile(r"(?:[A-Z][a-z0-9]+){2,}[a-z0-9]*")

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 from graphrag_dual.ids import entity_id, fact_id, normalise_name
 from graphrag_dual.model import Extraction, Mention, Statement
+from graphrag_dual.resolution.aliases import defined_aliases
 from graphrag_dual.resolution.choosing import choose_name, choose_type, longest
-from graphrag_dual.resolution.keys import defined_aliases
 
 __all__ = ["Resolution", "ResolvedFact", "ResolvedMention", "resolve"]
 

@@ -25,6 +25,7 @@ _NODES = {
     "floor_chunks": "write_floor_chunks",
     "floor_entities": "write_floor_entities",
     "floor_facts": "write_floor_facts",
+    "floor_names": "write_names",
 }
 _RELATIONSHIPS = {
     "FROM_DOCUMENT": "write_from_document",
@@ -34,6 +35,8 @@ _RELATIONSHIPS = {
     "SUBJECT": "write_subject",
     "OBJECT": "write_object",
     "RELATED_TO": "write_related_to",
+    "NAMES": "write_name_of",
+    "SAME_AS": "write_same_as",
 }
 Rows = Mapping[str, list[Row]]
 

@@ -72,3 +72,21 @@ CREATE (a)-[r:OBJECT]->(b) SET r = row.properties;
 // Join related entities.
 UNWIND $rows AS row MATCH (a:__Entity__ {id: row.start}) MATCH (b:__Entity__ {id: row.end})
 CREATE (a)-[r:RELATED_TO]->(b) SET r = row.properties;
+
+// name: floor_names(workspace: STRING) read
+// Names of entities as they are stored.
+MATCH (n:EntityName {workspace: $workspace}) RETURN properties(n) AS properties;
+
+// name: write_names(rows: LIST<MAP>) write
+// Create names of entities.
+UNWIND $rows AS row CREATE (n:EntityName) SET n = row.properties;
+
+// name: write_name_of(rows: LIST<MAP>) write
+// Join names to the entities that they stand for.
+UNWIND $rows AS row MATCH (a:EntityName {id: row.start}) MATCH (b:__Entity__ {id: row.end})
+CREATE (a)-[r:NAMES]->(b) SET r = row.properties;
+
+// name: write_same_as(rows: LIST<MAP>) write
+// Join names that are one.
+UNWIND $rows AS row MATCH (a:EntityName {id: row.start}) MATCH (b:EntityName {id: row.end})
+CREATE (a)-[r:SAME_AS]->(b) SET r = row.properties;
