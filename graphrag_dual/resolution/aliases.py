@@ -34,7 +34,7 @@ def defined_aliases(text: str, names: Iterable[str]) -> list[tuple[str, str]]:
     pairs = {_ordered(one, other) for one, other in _said(text, spelled) if one != other}
     pairs |= {_ordered(one, other) for one, other in _bracketed(text, spelled) if one != other}
     for name in spelled:
-        pairs |= {(name, part) for part in _of_its_own(spelled[name], spelled)}
+        pairs |= {_ordered(name, part) for part in _of_its_own(spelled[name], spelled)}
     return sorted(pairs)
 
 
@@ -45,7 +45,9 @@ def _ordered(one: str, other: str) -> tuple[str, str]:
 def _bracketed(text: str, spelled: dict[str, str]) -> Iterator[tuple[str, str]]:
     for found in _BRACKETS.finditer(text):
         inner = found[1].strip()
-        inside = next((form for form in (inner, re.split(r"[,;，；]", inner)[0]) if normalise_name(form) in spelled), "")
+        inside = next(
+            (form for form in (inner, re.split(r"[,;，；]", inner)[0]) if normalise_name(form) in spelled), ""
+        )
         outside = _name_before(text[: found.start()], spelled) if inside else ""
         if outside and (abbreviates(inside, spelled[outside]) or abbreviates(spelled[outside], inside)):
             yield normalise_name(inside), outside
