@@ -7,6 +7,7 @@ sentence of a description says what the thing is.  Most types have no family her
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Literal
 
 from graphrag_dual.resolution.evidence import MentionEvidence
@@ -33,6 +34,7 @@ _END_OF_NOUN = re.compile(
 )
 
 
+@lru_cache(maxsize=10_000)
 def type_family(kind: str) -> Family | None:
     """The family of an entity type, read from its last telling word."""
     for word in reversed(re.findall(r"\w+", kind.lower())):
@@ -44,7 +46,7 @@ def type_family(kind: str) -> Family | None:
 
 def family_of(mention: MentionEvidence) -> Family | None:
     """The family that a mention's type, or else its description, says it is of."""
-    return type_family(mention.type) or _described(mention.description)
+    return type_family(mention.type) or (_described(mention.description) if mention.description else None)
 
 
 def _described(description: str) -> Family | None:

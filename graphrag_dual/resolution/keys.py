@@ -114,7 +114,7 @@ def _latin(text: str) -> str:
 
 
 def _american(word: str) -> str:
-    return re.sub(r"isation(s?)$", r"ization\1", _WORDS.get(word, word))
+    return word.replace("isation", "ization") if "isation" in word else _WORDS.get(word, word)
 
 
 def _without_legal_form(words: list[str]) -> tuple[list[str], str]:
@@ -175,9 +175,10 @@ def is_identifier(spelling: str, *, pascal: bool = False) -> bool:
 def initials_of(name: str) -> str:
     """Initials of the telling words of a name, 3-8 letters; ``""`` if it can have no acronym."""
     normal = normalise_name(name)
-    if has_cjk_word(normal) or numbers_of(normal):
+    words = _words(normal) if " " in normal or "-" in normal else []
+    if len(words) < 3 or has_cjk_word(normal) or _NUMBER.search(normal) or _arabic(words[-1]) != words[-1]:
         return ""
-    letters = "".join(word[0] for word in _words(normal) if word not in _SMALL)
+    letters = "".join(word[0] for word in words if word not in _SMALL)
     return letters if 3 <= len(letters) <= 8 and letters.isalpha() else ""
 
 

@@ -45,6 +45,8 @@ _HOLDS = (
 def senses_of(evidence: NameEvidence) -> dict[str, tuple[MentionEvidence, ...]]:
     """Mentions by sense, each sorted by chunk; one sense is ``""``, and so is the agent beside a natural kind."""
     senses: dict[str, _Mentions] = {"": sorted(evidence.mentions, key=lambda mention: mention.chunk_id)}
+    if len(evidence.mentions) < 2:
+        return {"": evidence.mentions}
     for split in (_by_kind, _by_office, _by_expansion):
         finer: dict[str, list[MentionEvidence]] = defaultdict(list)
         for sense, mentions in senses.items():
