@@ -20,6 +20,7 @@ _SAYING = re.compile(
     r"|[，,(（\s]*(?:以下简称|下称|简称|又称|又名|缩写为)(?:为|作|是)?[：:]?",
     re.IGNORECASE,
 )
+_BREAK = re.compile(r"\n\s*\n")
 _LEAD = re.compile(r"^[\s\"'“”‘’「『《]*(?:or|the|hereafter|hereinafter)?\s+", re.IGNORECASE)
 
 
@@ -34,7 +35,7 @@ def defined_aliases(text: str, names: Iterable[str]) -> list[tuple[str, str]]:
     pairs = {_ordered(one, other) for one, other in _said(text, spelled) if one != other}
     pairs |= {_ordered(one, other) for one, other in _bracketed(text, spelled) if one != other}
     for name in spelled:
-        pairs |= {(name, part) for part in _of_its_own(spelled[name], spelled)}
+        pairs |= {_ordered(name, part) for part in _of_its_own(spelled[name], spelled)}
     return sorted(pairs)
 
 
@@ -45,7 +46,9 @@ def _ordered(one: str, other: str) -> tuple[str, str]:
 def _bracketed(text: str, spelled: dict[str, str]) -> Iterator[tuple[str, str]]:
     for found in _BRACKETS.finditer(text):
         inner = found[1].strip()
-        inside = next((form for form in (inner, re.split(r"[,;，；]", inner)[0]) if normalise_name(form) in spelled), "")
+        inside = next(
+            (form for form in (inner, re.split(r"[,;，；]", inner)[0]) if normalise_name(form) in spelled), ""
+        )
         outside = _name_before(text[: found.start()], spelled) if inside else ""
         if outside and (abbreviates(inside, spelled[outside]) or abbreviates(spelled[outside], inside)):
             yield normalise_name(inside), outside
@@ -62,12 +65,30 @@ def _said(text: str, spelled: dict[str, str]) -> Iterator[tuple[str, str]]:
     for found in _SAYING.finditer(text):
         before = _name_before(text[: found.start()], spelled)
         after = _name_after(text[found.end() :], spelled) if before else ""
-        if before and after:
+        if not before or not after:
+            continue
+        short, long = _ordered(before, after)
+        if abbreviates(spelled[short], spelled[long]) or _opens_clause(before, text[: found.start()]):
             yield before, after
 
 
+def _opens_clause(name: str, text: str) -> bool:
+    """Whether the name that ends ``text`` is all that is spoken of there, rather than the end of a longer phrase.
+
+    *X in the United Kingdom, also known as Y* says nothing of the United Kingdom.  A heading may stand before the name.
+    """
+    if has_cjk_word(name):
+        return True
+    before = _near_end(text)[: -len(name)].rstrip().removesuffix("the").rstrip()
+    return not before or before[-1] in ".!?:;-–—¶" or before.endswith(name)
+
+
+def _near_end(text: str) -> str:
+    return normalise_name(_BREAK.sub(" ¶ ", text[-_REACH:]))
+
+
 def _name_before(text: str, spelled: dict[str, str]) -> str:
-    near = normalise_name(text[-_REACH:])
+    near = _near_end(text)
     fitting = (name for name in spelled if near.endswith(name) and _ends_word(near[: -len(name)], name))
     return max(fitting, key=len, default="")
 

@@ -45,11 +45,12 @@ _LEGAL = {
     **dict.fromkeys(("ltd", "limited"), "ltd"),
     **{form: form for form in ("plc", "llc", "llp", "gmbh", "ag", "kg", "sa", "nv", "bv", "oy", "srl", "spa", "pty")},
 }
-_SMALL = frozenset(["a", "an", "and", "at", "by", "de", "del", "der", "des", "di", "du", "el", "et", "for", "in", "la", "le", "of", "on", "the", "to", "und", "with", "y"])
+_SMALL_WORDS = "a an and at by de del der des di du el et for in la le of on the to und with y"
+_SMALL = frozenset(_SMALL_WORDS.split())
 _SNAKE = re.compile(r"_*[a-z0-9]+(?:_[a-z0-9]+)+|_*[A-Z0-9]+(?:_[A-Z0-9]+)+")
 _LOWER_CAMEL = re.compile(r"[a-z]+[a-z0-9]*(?:[A-Z][a-z0-9]*)+")
 _PASCAL = re.compile(r"(?:[A-Z][a-z0-9]+){2,}[a-z0-9]*")
-_NOT_PLURAL = re.compile(r"(?:ss|us|is|ics|series|species|news|corps)$")
+_NOT_PLURAL = re.compile(r"(?:ss|us|is|ics|news|corps)$")
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 
 
@@ -113,7 +114,7 @@ def _latin(text: str) -> str:
 
 
 def _american(word: str) -> str:
-    return re.sub(r"isation(s?)$", r"ization\1", _WORDS.get(word, word))
+    return word.replace("isation", "ization") if "isation" in word else _WORDS.get(word, word)
 
 
 def _without_legal_form(words: list[str]) -> tuple[list[str], str]:
@@ -141,7 +142,7 @@ def _joined(words: list[str]) -> str:
 
 
 def _singular(core: str) -> str:
-    if len(core) < 4 or not core.endswith("s") or _NOT_PLURAL.search(core) or core[-2].isdigit():
+    if len(core) < 4 or not core.endswith("s") or core.endswith("ss") or core[-2].isdigit():
         return f"{core[:-2]}y" if len(core) > 3 and core.endswith("ie") else core
     if core.endswith("ies"):
         return f"{core[:-3]}y"
@@ -149,9 +150,11 @@ def _singular(core: str) -> str:
 
 
 def is_plural_of(plural: str, singular: str) -> bool:
-    """Whether a folded core is the regular plural of another."""
+    """Whether a folded core is the regular plural of another; ``news``, ``status`` and ``physics`` are of none."""
+    if _NOT_PLURAL.search(plural) or len(singular) < 3 or singular[-1].isdigit():
+        return False
     ending = f"{singular[:-1]}ies" if singular.endswith("y") else f"{singular}es"
-    return plural in (f"{singular}s", ending) and len(singular) > 2 and not singular[-1].isdigit()
+    return plural in (f"{singular}s", ending)
 
 
 def numbers_of(name: str) -> tuple[str, ...]:
@@ -172,9 +175,10 @@ def is_identifier(spelling: str, *, pascal: bool = False) -> bool:
 def initials_of(name: str) -> str:
     """Initials of the telling words of a name, 3-8 letters; ``""`` if it can have no acronym."""
     normal = normalise_name(name)
-    if has_cjk_word(normal) or numbers_of(normal):
+    words = _words(normal) if " " in normal or "-" in normal else []
+    if len(words) < 3 or has_cjk_word(normal) or _NUMBER.search(normal) or _arabic(words[-1]) != words[-1]:
         return ""
-    letters = "".join(word[0] for word in _words(normal) if word not in _SMALL)
+    letters = "".join(word[0] for word in words if word not in _SMALL)
     return letters if 3 <= len(letters) <= 8 and letters.isalpha() else ""
 
 

@@ -2,83 +2,77 @@
 
     NameEvidence, Decision -> senses of names -> edges with reason and score -> groups under constraints -> Identity
 
-Nothing depends on the order in which evidence came, so that adding, changing and deleting end in the same graph.
+Nothing depends on the order in which evidence came, so that adding, changing and deleting end in the same graph.  What
+is said of a name depends only on names that share its key, its initials or acronym, an alias or a decision with it, or
+with one that does; any set of names closed under these gives the same identities as the whole workspace.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from graphrag_dual.resolution.evidence import Decision, Identity, MentionEvidence, Merge, NameEvidence
+from graphrag_dual.resolution.grouping import Groups
+from graphrag_dual.resolution.rules import Edge, Known, Node, edges_between, expansions_apart
+from graphrag_dual.resolution.senses import senses_of
 
 __all__ = ["Decision", "Identity", "MentionEvidence", "Merge", "NameEvidence", "identify"]
 
 
-@dataclass(frozen=True, slots=True)
-class MentionEvidence:
-    """What one chunk says of a name.  ``alias_of`` holds the normalised names that the chunk says it stands for."""
-
-    chunk_id: str
-    document_id: str
-    type: str = ""
-    description: str = ""
-    alias_of: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class NameEvidence:
-    """A normalised name with its distinct spellings and its surviving mentions, at most one a chunk."""
-
-    name: str
-    spellings: tuple[str, ...]
-    mentions: tuple[MentionEvidence, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """A verdict on two normalised names that wins over every rule; where two contradict, ``apart`` holds.
-
-    ``together`` of a name with itself says that its senses are one.
-    """
-
-    kind: Literal["together", "apart"]
-    one: str
-    other: str
-    reason: str = "decided by the user"
-    score: float = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class Merge:
-    """Why two normalised names are one entity; ``one < other``, ``score`` within 0-1."""
-
-    one: str
-    other: str
-    reason: str
-    score: float
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """One entity: its normalised names, sorted, and its mentions as pairs (name, chunk id).
-
-    ``canonical`` and ``sense`` together are its identity; ``sense`` is ``""`` but for namesakes.  ``merges`` are as many as
-    it takes to join the names, sorted.
-    """
-
-    names: tuple[str, ...]
-    canonical: str
-    sense: str
-    mentions: frozenset[tuple[str, str]]
-    merges: tuple[Merge, ...] = ()
-
-
-Node = tuple[str, str]  # normalised name, sense
-
-
 def identify(evidence: Sequence[NameEvidence], decisions: Iterable[Decision] = ()) -> list[Identity]:
-    """Group names into entities, sorted by canonical name and sense; independent of the order of both inputs."""
-    return [
-        Identity((item.name,), item.name, "", frozenset((item.name, mention.chunk_id) for mention in item.mentions))
+    """Group names into entities, sorted by canonical name and sense; independent of the order of both inputs.
+
+    Each name of ``evidence`` appears once.  Every mention ends in exactly one identity.  Decisions may speak of names
+    that no chunk mentions any more: what they join through such a name stays joined.
+    """
+    known = {
+        (item.name, sense): Known.of(item, sense, mentions)
         for item in sorted(evidence, key=lambda item: item.name)
-    ]
+        for sense, mentions in senses_of(item).items()
+    }
+    nodes: dict[str, list[Node]] = defaultdict(list)
+    for node in known:
+        nodes[node[0]].append(node)
+    groups = Groups(known)
+    _decide(groups, nodes, sorted(set(decisions), key=lambda made: (made.kind, made.one, made.other)))
+    for name in nodes:
+        groups.keep_all_apart(nodes[name])
+    for one, other in expansions_apart(known):
+        groups.keep_apart(one, other)
+    for edge in edges_between(known):
+        groups.join(edge)
+    return sorted(
+        (_identity(members, edges, known) for members, edges in groups if members & known.keys()),
+        key=lambda found: (found.canonical, found.sense),
+    )
+
+
+def _decide(groups: Groups, nodes: Mapping[str, list[Node]], decisions: Sequence[Decision]) -> None:
+    """Apply what the user decided: first what is apart, so that it holds whatever else is together."""
+    for made in decisions:
+        if made.kind == "apart" and made.one != made.other:
+            for one in _all_of(made.one, nodes):
+                for other in _all_of(made.other, nodes):
+                    groups.keep_apart(one, other)
+    for made in decisions:
+        if made.kind == "together":
+            ones, others = _all_of(made.one, nodes), _all_of(made.other, nodes)
+            for other in others if made.one == made.other else others[:1]:
+                groups.join(Edge(-made.score, ones[0], other, made.reason), decided=True)
+
+
+def _all_of(name: str, nodes: Mapping[str, list[Node]]) -> list[Node]:
+    return nodes.get(name) or [(name, "")]
+
+
+def _identity(members: set[Node], edges: Sequence[Edge], known: Mapping[Node, Known]) -> Identity:
+    present = sorted(node for node in members if node in known)
+    canonical, sense = present[0]
+    return Identity(
+        names=tuple(sorted({name for name, _ in present})),
+        canonical=canonical,
+        sense=sense,
+        mentions=frozenset((node[0], mention.chunk_id) for node in present for mention in known[node].mentions),
+        merges=tuple(sorted((edge.merge for edge in edges), key=lambda merge: (merge.one, merge.other))),
+    )
