@@ -70,8 +70,8 @@ async def _ids(database: Database, workspace: str, one: str, other: str) -> tupl
     names = _normalised(one, other)
     ids = [entity_id(workspace, name) for name in names]
     known = {row["id"] for row in await database.read("known_names", workspace=workspace, ids=ids)}
-    for given, one_id in zip((one, other), ids, strict=True):
-        if one_id not in known:
+    for given in (one, other):
+        if entity_id(workspace, given) not in known:
             raise UsageError(
                 f"no entity of workspace {workspace} is called {given!r}",
                 hint="give a name as `graphrag-dual entities list` shows it",

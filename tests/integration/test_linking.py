@@ -131,7 +131,8 @@ def test_namesakes_of_two_kinds_are_two_entities(settings: Settings) -> None:
             settings,
             "MATCH (e:__Entity__ {workspace: $workspace})-[:FROM_CHUNK]->()-[:FROM_DOCUMENT]->(d) "
             "WHERE e.name IN ['Apple', 'Li Wei'] "
-            "WITH e, d.uri AS uri ORDER BY uri RETURN e.name AS name, collect(uri) AS uris ORDER BY name, uris[0]",
+            "WITH e, d.uri AS uri ORDER BY uri WITH e, collect(uri) AS uris "
+            "RETURN e.name AS name, uris ORDER BY name, uris[0]",
         )
         assert [(row["name"], row["uris"]) for row in rows] == [
             ("Apple", ["firm.md"]),
