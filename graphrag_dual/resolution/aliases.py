@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 
-from graphrag_dual.cjk import has_cjk_word
+from graphrag_dual.cjk import CJK, has_cjk_word
 from graphrag_dual.ids import normalise_name
 
 __all__ = ["abbreviates", "defined_aliases"]
@@ -20,6 +20,7 @@ _SAYING = re.compile(
     r"|[，,(（\s]*(?:以下简称|下称|简称|又称|又名|缩写为)(?:为|作|是)?[：:]?",
     re.IGNORECASE,
 )
+_CJK = re.compile(f"[{CJK}]")  # written without blanks between words
 _BREAK = re.compile(r"\n\s*\n")
 _LEAD = re.compile(r"^[\s\"'“”‘’「『《]*(?:or|the|hereafter|hereinafter)?\s+", re.IGNORECASE)
 
@@ -45,19 +46,17 @@ def _ordered(one: str, other: str) -> tuple[str, str]:
 
 def _bracketed(text: str, spelled: dict[str, str]) -> Iterator[tuple[str, str]]:
     for found in _BRACKETS.finditer(text):
-        inner = found[1].strip()
-        inside = next(
-            (form for form in (inner, re.split(r"[,;，；]", inner)[0]) if normalise_name(form) in spelled), ""
-        )
+        forms = map(normalise_name, (found[1], re.split(r"[,;，；]", found[1])[0]))
+        inside = next((form for form in forms if form in spelled), "")
         outside = _name_before(text[: found.start()], spelled) if inside else ""
-        if outside and (abbreviates(inside, spelled[outside]) or abbreviates(spelled[outside], inside)):
-            yield normalise_name(inside), outside
+        if outside and _either_abbreviates(spelled[inside], spelled[outside]):
+            yield inside, outside
 
 
 def _of_its_own(spelling: str, spelled: dict[str, str]) -> Iterator[str]:
     """Names within a name such as ``Internal Revenue Service (IRS)``."""
     found = _OWN_BRACKETS.fullmatch(spelling)
-    if found and (abbreviates(found[2], found[1]) or abbreviates(found[1], found[2])):
+    if found and _either_abbreviates(*found.groups()):
         yield from (name for name in map(normalise_name, found.groups()) if name in spelled)
 
 
@@ -67,8 +66,7 @@ def _said(text: str, spelled: dict[str, str]) -> Iterator[tuple[str, str]]:
         after = _name_after(text[found.end() :], spelled) if before else ""
         if not before or not after:
             continue
-        short, long = _ordered(before, after)
-        if abbreviates(spelled[short], spelled[long]) or _opens_clause(before, text[: found.start()]):
+        if _either_abbreviates(spelled[before], spelled[after]) or _opens_clause(before, text[: found.start()]):
             yield before, after
 
 
@@ -94,7 +92,7 @@ def _name_before(text: str, spelled: dict[str, str]) -> str:
 
 
 def _ends_word(before: str, name: str) -> bool:
-    return not before or not (before[-1].isalnum() and name[0].isalnum()) or has_cjk_word(name[0])
+    return not before or not (before[-1].isalnum() and name[0].isalnum()) or _CJK.match(name) is not None
 
 
 def _name_after(text: str, spelled: dict[str, str]) -> str:
@@ -104,7 +102,7 @@ def _name_after(text: str, spelled: dict[str, str]) -> str:
 
 
 def _starts_word(after: str, name: str) -> bool:
-    return not after or not (after[0].isalnum() and name[-1].isalnum()) or has_cjk_word(name[-1])
+    return not after or not (after[0].isalnum() and name[-1].isalnum()) or _CJK.match(name[-1]) is not None
 
 
 def abbreviates(short: str, long: str) -> bool:
@@ -123,6 +121,10 @@ def abbreviates(short: str, long: str) -> bool:
     if len(rest) < 2 * len(wanted) or not rest.startswith(wanted[0]) or has_cjk_word(short):
         return False
     return _in_order(wanted, rest)
+
+
+def _either_abbreviates(one: str, other: str) -> bool:
+    return abbreviates(one, other) or abbreviates(other, one)
 
 
 def _in_order(wanted: str, long: str) -> bool:

@@ -45,6 +45,7 @@ _LEGAL = {
     **dict.fromkeys(("ltd", "limited"), "ltd"),
     **{form: form for form in ("plc", "llc", "llp", "gmbh", "ag", "kg", "sa", "nv", "bv", "oy", "srl", "spa", "pty")},
 }
+_GLUED_LEGAL = re.compile(r"(\w{2,})(ltd|gmbh|llc|llp|plc)")  # no word ends so: a blank was lost
 _SMALL_WORDS = "a an and at by de del der des di du el et for in la le of on the to und with y"
 _SMALL = frozenset(_SMALL_WORDS.split())
 _SNAKE = re.compile(r"_*[a-z0-9]+(?:_[a-z0-9]+)+|_*[A-Z0-9]+(?:_[A-Z0-9]+)+")
@@ -118,6 +119,8 @@ def _american(word: str) -> str:
 
 
 def _without_legal_form(words: list[str]) -> tuple[list[str], str]:
+    if words and (glued := _GLUED_LEGAL.fullmatch(words[-1])):
+        words = [*words[:-1], *glued.groups()]
     kept = len(words)
     while kept > 1 and words[kept - 1] in _LEGAL and len(words) - kept < 2:
         kept -= 1

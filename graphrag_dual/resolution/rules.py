@@ -18,11 +18,13 @@ from graphrag_dual.resolution.keys import (
     is_identifier,
     is_plural_of,
     name_key,
+    numbers_of,
 )
-from graphrag_dual.resolution.senses import is_part_of
+from graphrag_dual.resolution.senses import is_same_expansion
 
 __all__ = ["Edge", "Known", "Node", "edges_between", "expansions_apart"]
 
+_CAMEL = re.compile(r"[a-z][A-Z]")
 _ACRONYM_PLURAL = re.compile(r"[A-Z\d]{2,}s")  # AMIs
 
 Node = tuple[str, str]  # normalised name, sense
@@ -115,7 +117,9 @@ def _differences(one: Known, other: Known, *, legal_forms: int) -> list[tuple[st
     if first.legal != second.legal:
         found.append(("with and without legal form", 0.9 if _may_lose_legal_form(one, other, legal_forms) else 0))
     elif not found:
-        found.append(("differ in signs, blanks or spelling of the same words", 0.98))
+        found.append(
+            ("differ in signs, blanks or spelling of the same words", 0.98 if _may_join_words(one, other) else 0)
+        )
     return found if all(score for _, score in found) else []
 
 
@@ -139,6 +143,14 @@ def _is_plural_pair(one: Known, other: Known) -> bool:
 def _has_common_noun(known: Known) -> bool:
     """Whether a spelling ends in a word without capitals: names of their own do not."""
     return any(form.split()[-1].islower() for form in known.spellings if form.split())
+
+
+def _may_join_words(one: Known, other: Known) -> bool:
+    """``Southeast`` may be ``South East``; the tree ``Redwood`` is ``red wood`` only where a document writes both."""
+    if one.folded.words == other.folded.words or not one.documents.isdisjoint(other.documents):
+        return True
+    spellings = (*one.spellings, *other.spellings)
+    return any(map(_CAMEL.search, spellings)) or _has_common_noun(one) == _has_common_noun(other)
 
 
 def _may_lose_article(one: Known, other: Known) -> bool:
@@ -177,8 +189,8 @@ def _defined(known: Mapping[Node, Known]) -> Iterator[Edge]:
 
 
 def _may_be_one(one: Known, other: Known) -> bool:
-    """False where one is typed a person throughout and the other an organisation or a place."""
-    return not any(
+    """False where numbers differ, or where one is typed a person throughout and the other an organisation or a place."""
+    return numbers_of(one.name) == numbers_of(other.name) and not any(
         first.families == {"person"} and second.families and "person" not in second.families
         for first, second in ((one, other), (other, one))
     )
@@ -189,7 +201,7 @@ def expansions_apart(known: Mapping[Node, Known]) -> Iterator[tuple[Node, Node]]
     for node, facts in known.items():
         longs = sorted({name for mention in facts.mentions for name in mention.alias_of})
         for one, other in combinations(longs, 2):
-            if name_key(one) != name_key(other) and not is_part_of(one, other) and node[0] not in (one, other):
+            if not is_same_expansion(one, other) and node[0] not in (one, other):
                 yield (one, ""), (other, "")
 
 

@@ -16,7 +16,7 @@ from graphrag_dual.resolution.evidence import MentionEvidence, NameEvidence
 from graphrag_dual.resolution.families import family_of
 from graphrag_dual.resolution.keys import fold, name_key
 
-__all__ = ["is_part_of", "senses_of"]
+__all__ = ["is_same_expansion", "senses_of"]
 
 _Mentions = Sequence[MentionEvidence]
 _NATURAL, _AGENT = "natural kind", "agent"
@@ -35,6 +35,7 @@ _OFFICES = {
 _OFFICE_OF = {word: office for office, words in _OFFICES.items() for word in words.split("|")}
 _ANY_OFFICE = "|".join(sorted(map(re.escape, _OFFICE_OF), key=len, reverse=True))
 _BODY = r"(?:[A-Z][\w&.'’-]*)(?:\s+(?:(?:of|and|&)\s+)?[A-Z][\w&.'’-]*)*"
+_BRACKETED = re.compile(r"\s*\([^()]*\)$")
 _HOLDS = (
     re.compile(rf"\b(?P<office>(?i:{_ANY_OFFICE}))\s+(?:of|at|for)\s+(?:the\s+)?(?P<body>{_BODY})"),
     re.compile(rf"(?P<body>{_BODY})['’]s\s+(?P<office>(?i:{_ANY_OFFICE}))\b"),
@@ -140,10 +141,9 @@ def _by_expansion(mentions: _Mentions) -> list[str]:
 def _are_alike(one: str, other: str) -> bool:
     ones, others = set(one.split()), set(other.split())
     shared = 2 * len(ones & others)
-    return name_key(one) == name_key(other) or is_part_of(one, other) or (shared > len(ones) and shared > len(others))
+    return is_same_expansion(one, other) or (shared > len(ones) and shared > len(others))
 
 
-def is_part_of(one: str, other: str) -> bool:
-    """Whether all words of one of two names are words of the other."""
-    ones, others = set(one.split()), set(other.split())
-    return ones <= others or others <= ones
+def is_same_expansion(one: str, other: str) -> bool:
+    """Whether two long names of one acronym are one name, but for the acronym in brackets behind it."""
+    return name_key(_BRACKETED.sub("", one)) == name_key(_BRACKETED.sub("", other))
