@@ -17,12 +17,14 @@ from graphrag_dual.exact_terms import lookup_terms
 from graphrag_dual.ids import document_id, workspace_scope
 from graphrag_dual.model import Chunk, Document, Extraction, MetadataValue
 from graphrag_dual.store.database import Database, Row
+from graphrag_dual.store.model_calls import drop_unread_calls, link_calls
 
 __all__ = [
     "ROW_FILES",
     "StoredDocument",
     "delete_documents",
     "find_documents",
+    "finished_chunks",
     "metadata_property",
     "put_document_batch",
     "put_extraction_batch",
@@ -52,6 +54,12 @@ async def find_documents(database: Database, workspace: str, ids: Sequence[str])
         row["id"]: StoredDocument(row["id"], row["content_hash"], row["chunks"], frozenset(row["unfinished"]))
         for row in rows
     }
+
+
+async def finished_chunks(database: Database, workspace: str, ids: Sequence[str]) -> set[str]:
+    """Ids of the chunks of these documents that were extracted."""
+    rows = await database.read("finished_chunks", workspace=workspace, ids=list(ids))
+    return {row["id"] for row in rows}
 
 
 async def put_document_batch(
@@ -150,6 +158,7 @@ async def delete_documents(database: Database, workspace: str, rows: Iterable[Ro
     for row in rows:
         await _delete_chunks(database, workspace, row["chunk_ids"])
         await database.write("delete_documents", workspace=workspace, ids=[row["id"]])
+    await drop_unread_calls(database, workspace)
 
 
 async def put_extraction_batch(
@@ -160,6 +169,8 @@ async def put_extraction_batch(
     extractor: str,
 ) -> None:
     """Write what was extracted: for each chunk its outcome, its mention rows and its statement rows."""
+    # Before the outcome, so that no extracted chunk is ever without its calls.
+    await link_calls(database, workspace, {extraction.chunk_id: extraction.calls for extraction, _, _ in batch})
     for group in grouped(batch, size=lambda item: len(item[1]) + len(item[2]), limit=_RECORDS_PER_WRITE):
         rows = [
             {
