@@ -99,6 +99,22 @@ class Settings(BaseSettings):
     model_concurrency: int = Field(default=8, ge=1, le=256, description="Model calls in flight at once.")
     model_timeout_s: float = Field(default=120.0, gt=0, description="Seconds before one model call counts as failed.")
     model_attempts: int = Field(default=5, ge=1, le=20, description="Attempts per model call, the first included.")
+    model_requests_per_minute: int | None = Field(
+        default=None, ge=1, description="Requests sent to a model per minute, at most; unset is no limit."
+    )
+    model_tokens_per_minute: int | None = Field(
+        default=None, ge=1, description="Tokens sent to and asked of a model per minute, at most; unset is no limit."
+    )
+    price_input_per_million: float | None = Field(
+        default=None,
+        ge=0,
+        description="USD per million input tokens of the chat model; unset takes the published price.",
+    )
+    price_output_per_million: float | None = Field(
+        default=None,
+        ge=0,
+        description="USD per million output tokens of the chat model; unset takes the published price.",
+    )
 
     extractor: str = Field(
         default="auto",
