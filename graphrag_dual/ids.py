@@ -19,6 +19,7 @@ __all__ = [
     "entity_id",
     "fact_id",
     "finding_id",
+    "model_batch_id",
     "model_call_id",
     "normalise_name",
     "relationship_id",
@@ -124,3 +125,8 @@ def model_call_id(workspace: str, key: str) -> str:
 def spend_id(workspace: str, run: str, stage: str, model: str) -> str:
     """A line of the bill is what one stage of one run spent on one model."""
     return content_hash("spend", workspace, run, stage, model)
+
+
+def model_batch_id(workspace: str, input_file: str) -> str:
+    """A batch of calls is the file of requests that was sent, within a workspace."""
+    return content_hash("model-batch", workspace, input_file)

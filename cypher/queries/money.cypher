@@ -58,3 +58,21 @@ RETURN stage, model, reduce(n = 0, s IN spends | n + s.calls) AS calls, reduce(n
        reduce(n = 0, s IN spends | n + s.output_tokens) AS output_tokens,
        CASE WHEN any(s IN spends WHERE s.cost IS NULL) THEN null ELSE reduce(n = 0.0, s IN spends | n + s.cost) END AS cost
 ORDER BY stage, model;
+
+// name: put_model_batch(workspace: STRING, row: MAP) write
+// Record a batch of calls and how far it is.
+MERGE (b:ModelBatch {id: $row.id})
+ON CREATE SET b.created_at = datetime()
+SET b += $row, b.workspace = $workspace;
+
+// name: model_batches(workspace: STRING) read
+// The batches of calls that were sent, oldest first.
+MATCH (b:ModelBatch {workspace: $workspace})
+RETURN b.id AS id, b.input_file AS input_file, b.remote_id AS remote_id, b.model AS model, b.state AS state,
+       b.requests AS requests, b.failed AS failed, b.cost AS cost
+ORDER BY b.created_at, id;
+
+// name: drop_model_batches(workspace: STRING, ids: LIST<STRING>) write
+// Forget batches whose answers were taken in.
+MATCH (b:ModelBatch {workspace: $workspace}) WHERE b.id IN $ids
+DETACH DELETE b;

@@ -7,22 +7,22 @@ measured defaults with a wider error.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean, pvariance
-
-from pydantic import BaseModel
 
 from graphrag_dual.indexing.ingesting import IngestTools
 from graphrag_dual.indexing.waiting import Counts, waiting_chunks
 from graphrag_dual.ledger import Prices
 from graphrag_dual.model import Chunk, Document, SourceProblem
 from graphrag_dual.models.tokens import likely_tokens
+from graphrag_dual.models.answers import strict_schema
 from graphrag_dual.ports import AskingExtractor, ChatRequest, Embedder
 from graphrag_dual.store.model_calls import AnsweredCall, StoredAnswers
 
-__all__ = ["Estimate", "Rates", "StageEstimate", "estimate_ingest", "learned_rates"]
+__all__ = ["Estimate", "Foresight", "Rates", "StageEstimate", "estimate_ingest", "learned_rates", "request_tokens"]
 
 # Measured on recorded answers of gpt-3.5 to passages of 100 tokens and of gpt-4o to passages of 1,100, in our form.
 _OUTPUT_PER_CALL, _OUTPUT_PER_TOKEN = 600.0, 0.17
@@ -115,7 +115,7 @@ def learned_rates(calls: Sequence[AnsweredCall], request: Callable[[Chunk, Docum
     """What earlier calls show; the defaults where there are fewer than 20."""
     if len(calls) < _ENOUGH_CALLS:
         return Rates()
-    asked = [_request_tokens(request(call.chunk, call.document)) for call in calls]
+    asked = [request_tokens(request(call.chunk, call.document)) for call in calls]
     passages = [likely_tokens(call.chunk.text) for call in calls]
     slope, base = _line(passages, [call.output_tokens for call in calls])
     factor = sum(call.input_tokens for call in calls) / max(1, sum(asked))
@@ -134,8 +134,27 @@ def _line(xs: Sequence[float], ys: Sequence[float]) -> tuple[float, float]:
     return slope, mean_y - slope * mean_x
 
 
-def _request_tokens(request: ChatRequest) -> int:
-    return likely_tokens(request.system) + likely_tokens(request.user) + _form_tokens(request.form)
+def request_tokens(request: ChatRequest) -> int:
+    """Likely tokens of a request, with the schema of its form."""
+    system, user, form = request
+    return likely_tokens(system) + likely_tokens(user) + likely_tokens(json.dumps(strict_schema(form)))
+
+
+@dataclass(frozen=True, slots=True)
+class Foresight:
+    """What an estimate is made with: who will be asked, under which key an answer is kept, and what it costs.
+
+    ``asks`` is None where no language model extracts; ``model`` is that which it asks, and ``gleanings`` how many further
+    passes over each chunk it makes.
+    """
+
+    asks: AskingExtractor | None
+    model: str
+    gleanings: int
+    key_of: Callable[[ChatRequest], str]
+    answers: StoredAnswers
+    prices: Prices
+    rates: Rates
 
 
 @dataclass(slots=True)
@@ -149,3 +168,81 @@ class _Sum:
     output: float = 0.0
     embedded: float = 0.0
     keys: set[str] = field(default_factory=set)
+
+
+async def estimate_ingest(
+    tools: IngestTools, sources: Iterable[Document | SourceProblem], foresight: Foresight
+) -> Estimate:
+    """Estimate what ingesting ``sources`` would ask of models; nothing is asked and nothing is written.
+
+    Raises:
+        DatabaseError: the server failed.
+    """
+    counts, total = Counts(), _Sum()
+    async for group in waiting_chunks(tools, sources, counts):
+        await _add(total, group, foresight)
+        tools.observer.progress("estimate", total.chunks, None)
+    stages = [*_extraction(total, foresight), *_embedding(total, tools.embedder, foresight)]
+    return Estimate(
+        documents=counts.documents,
+        new=counts.new,
+        changed=counts.changed,
+        unchanged=counts.unchanged,
+        chunks=total.chunks,
+        stages=tuple(stages),
+        error=foresight.rates.error(total.calls),
+        learned_from=foresight.rates.learned_from,
+        problems=tuple(counts.problems),
+    )
+
+
+async def _add(total: _Sum, group: Sequence[tuple[Document, Chunk]], foresight: Foresight) -> None:
+    total.chunks += len(group)
+    total.embedded += sum(likely_tokens(f"{chunk.context}\n{chunk.text}") for _, chunk in group)
+    if foresight.asks is None:
+        return
+    requests = {chunk.id: foresight.asks.request(chunk, document) for document, chunk in group}
+    keys = {chunk_id: foresight.key_of(request) for chunk_id, request in requests.items()}
+    kept = await foresight.answers.kept(keys.values())
+    for _, chunk in group:
+        key = keys[chunk.id]
+        if key in kept or key in total.keys:  # a passage that stands twice is asked about once
+            total.cached += 1
+            continue
+        total.keys.add(key)
+        _add_passes(total, requests[chunk.id], chunk, foresight)
+
+
+def _add_passes(total: _Sum, request: ChatRequest, chunk: Chunk, foresight: Foresight) -> None:
+    """Add the calls for one chunk: a gleaning asks the same again, with what was found so far."""
+    asked = foresight.rates.input * request_tokens(request)
+    written = foresight.rates.output(likely_tokens(chunk.text))
+    total.calls += 1 + foresight.gleanings
+    total.input += asked + foresight.gleanings * (asked + _GLEANING_SHARE * written)
+    total.output += written * (1 + foresight.gleanings * _GLEANING_SHARE)
+
+
+def _extraction(total: _Sum, foresight: Foresight) -> list[StageEstimate]:
+    if foresight.asks is None or not total.calls + total.cached:
+        return []
+    return [
+        _priced(
+            foresight, "extract", foresight.model, total.calls, total.cached, round(total.input), round(total.output)
+        )
+    ]
+
+
+def _embedding(total: _Sum, embedder: Embedder, foresight: Foresight) -> list[StageEstimate]:
+    if not embedder.model_name.startswith("openai:") or not total.chunks:
+        return []
+    others = total.output * _EMBEDDED_OF_OUTPUT if foresight.asks else total.embedded * _EMBEDDED_OF_CHUNK
+    tokens = round(total.embedded + others)
+    calls = math.ceil(max(tokens / _TOKENS_PER_EMBEDDING_CALL, total.chunks / _TEXTS_PER_EMBEDDING_CALL))
+    return [_priced(foresight, "embed", embedder.model_name.removeprefix("openai:"), calls, 0, tokens, 0)]
+
+
+def _priced(
+    foresight: Foresight, stage: str, model: str, calls: int, cached: int, asked: int, written: int
+) -> StageEstimate:
+    price = foresight.prices(model)
+    return StageEstimate(stage, model, calls, cached, asked, written, price.of(asked, written) if price else None)
