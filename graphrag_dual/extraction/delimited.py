@@ -62,7 +62,8 @@ def read_delimited(text: str) -> Delimited | None:
     relationships: list[dict[str, Any]] = []
     rejected: list[str] = []
     prose = list(_prose(text[: starts[0].start()] if starts else text))
-    for start, stop in zip(starts, [*(one.start() for one in starts[1:]), len(text)], strict=True):
+    stops = [*(one.start() for one in starts[1:]), len(text)]
+    for start, stop in zip(starts, stops, strict=False):
         region, rest, closed = _region(text[start.end() : stop], opened=bool(start["open"]))
         prose += _prose(rest)
         tag = (start["tag"] or start["bare"]).lower()

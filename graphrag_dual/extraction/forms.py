@@ -103,7 +103,8 @@ class ExtractionForm(ReadableForm):
             return cls._made(gather(lines[0]) or {}, lines[1])
         values = list(json_values(text))
         if (found := gather(values)) is not None:
-            return cls._made(found, [])
+            only = values[0] if len(values) == 1 else None
+            return cls.model_validate(only) if isinstance(only, Mapping) else cls._made(found, [])
         if (records := read_delimited(plain)) is not None:
             both = {"entities": list(records.entities), "relationships": list(records.relationships)}
             return cls._made(both, list(records.rejected))
