@@ -120,6 +120,22 @@ class Settings(BaseSettings):
         default="auto",
         description="`llm`, `spacy`, `recorded:FILE`, or `auto`: `llm` with an endpoint configured, else `spacy`.",
     )
+    schema_file: str | None = Field(
+        default=None,
+        description="TOML or JSON file with the types of entities and relationships that a language model may extract.",
+    )
+    gleanings: int = Field(
+        default=0, ge=0, le=5, description="Further passes of a language model over each chunk, for what it missed."
+    )
+    grounded: bool = Field(
+        default=True, description="Turn down names that a language model gives and the passage does not have."
+    )
+    language: str = Field(
+        default="auto",
+        pattern=r"^[^\W\d_][\w ()\-]{1,39}$",
+        description="Language of descriptions, reports and answers, as a name or code (`fi`, `Finnish`); `auto` is that of "
+        "the documents, and of the question in answers. Names stay as written.",
+    )
     chunk_tokens: int = Field(
         default=0,
         ge=0,
@@ -149,7 +165,9 @@ class Settings(BaseSettings):
         description="Weights that `graphrag-dual eval FOLDER --tune FILE` wrote; refused on another index.",
     )
 
-    @field_validator("neo4j_uri", "neo4j_password", "openai_api_key", "openai_base_url", "weights_file", mode="before")
+    @field_validator(
+        "neo4j_uri", "neo4j_password", "openai_api_key", "openai_base_url", "weights_file", "schema_file", mode="before"
+    )
     @classmethod
     def _empty_is_unset(cls, value: object) -> object:
         """Take an empty value of the settings file as unset, as one of the environment is."""

@@ -23,7 +23,7 @@ from graphrag_dual.chunking import CONTEXT_TOKENS
 from graphrag_dual.config import Settings
 from graphrag_dual.connection import Connection, resolve_connection
 from graphrag_dual.errors import ConfigError, InputError, ModelError, UsageError
-from graphrag_dual.extraction import open_extractor
+from graphrag_dual.extraction import extraction_options, open_extractor
 from graphrag_dual.ids import document_id
 from graphrag_dual.indexing import (
     IngestReport,
@@ -273,7 +273,7 @@ class Engine:
         Without a language model the answer is extractive: quoted sentences, and ``generator`` says so.
         """
         result = await self.search(question, limit=limit, filters=filters)
-        answerer = Answerer(self._chat, count_tokens=self._embedder.count_tokens)
+        answerer = Answerer(self._chat, count_tokens=self._embedder.count_tokens, language=self.settings.language)
         return await answerer.answer(question, result)
 
     # -- looking at it -------------------------------------------------------------------------------------------------
@@ -356,7 +356,9 @@ class Engine:
             embedder=self._embedder,
             extractor=self._extractor
             if self._extractor is not None and extractor is None
-            else open_extractor(extractor or self.settings.extractor, chat=self._chat),
+            else open_extractor(
+                extractor or self.settings.extractor, chat=self._chat, options=extraction_options(self.settings)
+            ),
             observer=self._observer,
             max_tokens=min(self.settings.chunk_tokens or _MAX_CHUNK_TOKENS, window),
             concurrency=self.settings.model_concurrency,
@@ -368,7 +370,10 @@ class Engine:
             server=self._connection.gds_server(),
             workspace=self.workspace,
             embedder=self._embedder,
-            writer=self._writer or open_report_writer(chat=self._chat, count_tokens=self._embedder.count_tokens),
+            writer=self._writer
+            or open_report_writer(
+                chat=self._chat, count_tokens=self._embedder.count_tokens, language=self.settings.language
+            ),
             observer=self._observer,
             concurrency=self.settings.model_concurrency,
             seed=self.settings.leiden_seed,
