@@ -90,6 +90,12 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("openai_base_url", "OPENAI_BASE_URL"),
         description="Address of any OpenAI-compatible server (vLLM, Ollama, llama.cpp, DeepSeek, ...).",
     )
+    openai_api_version: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("openai_api_version", "OPENAI_API_VERSION"),
+        description="Version that an Azure endpoint wants with every request, such as `2024-10-21`; the key is then sent "
+        "as Azure wants it, too.",
+    )
     chat_model: str = Field(default="gpt-4o-mini", description="Model for extraction, reports and answers.")
     embedding_model: str = Field(
         default="local:all-MiniLM-L6-v2",
@@ -114,6 +120,13 @@ class Settings(BaseSettings):
         default=None,
         ge=0,
         description="USD per million output tokens of the chat model; unset takes the published price.",
+    )
+
+    budget: float | None = Field(
+        default=None,
+        ge=0,
+        description="USD that one command (in Python, one opened engine) may spend on models; a run stops before it would "
+        "spend more and goes on when repeated. Unset is no limit.",
     )
 
     extractor: str = Field(
@@ -166,7 +179,19 @@ class Settings(BaseSettings):
     )
 
     @field_validator(
-        "neo4j_uri", "neo4j_password", "openai_api_key", "openai_base_url", "weights_file", "schema_file", mode="before"
+        "neo4j_uri",
+        "neo4j_password",
+        "openai_api_key",
+        "openai_base_url",
+        "openai_api_version",
+        "model_requests_per_minute",
+        "model_tokens_per_minute",
+        "price_input_per_million",
+        "price_output_per_million",
+        "budget",
+        "weights_file",
+        "schema_file",
+        mode="before",
     )
     @classmethod
     def _empty_is_unset(cls, value: object) -> object:

@@ -15,6 +15,8 @@ from tenacity.wait import wait_base, wait_exponential, wait_random
 
 from graphrag_dual.config import Settings
 from graphrag_dual.errors import ModelError, ModelRefused
+from graphrag_dual.ledger import Ledger
+from graphrag_dual.models.prices import open_prices
 
 __all__ = ["Endpoint", "RequestRejected"]
 
@@ -40,7 +42,10 @@ class Endpoint:
     else an exponential one with jitter; no wait exceeds 60 s.
     """
 
-    def __init__(self, settings: Settings, *, model_name: str, model_setting: str) -> None:
+    def __init__(
+        self, settings: Settings, *, model_name: str, model_setting: str, ledger: Ledger | None = None
+    ) -> None:
+        self._ledger = ledger or Ledger(prices=open_prices(settings))
         self._model = model_name
         self._model_setting = model_setting
         self._key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else _KEYLESS

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ValidationError
 
 from graphrag_dual.config import Settings
 from graphrag_dual.errors import ModelError
+from graphrag_dual.ledger import Ledger
 from graphrag_dual.model import Vector
 from graphrag_dual.models.endpoint import Endpoint
 from graphrag_dual.vectors import checked_texts, validated_vectors
@@ -43,20 +44,22 @@ class OpenAIEmbedder:
     window by the same estimate.  The window of a model that is not OpenAI's own is taken to be 512 tokens.
     """
 
-    def __init__(self, settings: Settings, *, dimensions: int) -> None:
+    def __init__(self, settings: Settings, *, dimensions: int, ledger: Ledger | None = None) -> None:
         self._name = settings.embedding_model.removeprefix("openai:")
         self._dimensions = dimensions
         self._window = _KNOWN.get(self._name, (0, _UNKNOWN_WINDOW))[1]
-        self._endpoint = Endpoint(settings, model_name=self._name, model_setting="GRAPHRAG_DUAL_EMBEDDING_MODEL")
+        self._endpoint = Endpoint(
+            settings, model_name=self._name, model_setting="GRAPHRAG_DUAL_EMBEDDING_MODEL", ledger=ledger
+        )
 
     @classmethod
-    async def create(cls, settings: Settings) -> OpenAIEmbedder:
+    async def create(cls, settings: Settings, *, ledger: Ledger | None = None) -> OpenAIEmbedder:
         """Open the model of ``settings.embedding_model``; one word is embedded where its dimensions are unknown.
 
         Raises:
             ModelError: the endpoint failed after retries or gave no usable vector.
         """
-        embedder = cls(settings, dimensions=0)
+        embedder = cls(settings, dimensions=0, ledger=ledger)
         known, _ = _KNOWN.get(embedder._name, (0, 0))
         try:
             embedder._dimensions = known or len((await embedder._vectors(["word"]))[0])

@@ -37,9 +37,9 @@ def _published(model: str, base_url: str) -> Price | None:
     """Per million tokens, as of the day the package was released; None for a server or model it does not know."""
     from genai_prices import Usage, calc_price
 
-    million = 1_000_000
+    size = 10_000  # some prices rise with the length of a prompt; ours are not long
     try:
-        found = calc_price(Usage(input_tokens=million, output_tokens=million), model, provider_api_url=base_url)
+        found = calc_price(Usage(input_tokens=size, output_tokens=size), model, provider_api_url=base_url)
     except LookupError:
         return None
-    return Price(float(found.input_price), float(found.output_price))
+    return Price(float(found.input_price * 1_000_000 / size), float(found.output_price * 1_000_000 / size))
