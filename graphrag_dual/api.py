@@ -79,6 +79,8 @@ class GraphRAG:
         self._loop = LoopThread()
 
     ingest, aingest = _sync(Engine.ingest), _async(Engine.ingest)
+    estimate, aestimate = _sync(Engine.estimate), _async(Engine.estimate)
+    costs, acosts = _sync(Engine.costs), _async(Engine.costs)
     delete, adelete = _sync(Engine.delete), _async(Engine.delete)
     refresh, arefresh = _sync(Engine.refresh), _async(Engine.refresh)
     refresh_communities = _sync(Engine.refresh_communities)

@@ -76,7 +76,7 @@ class Ledger:
     """Counts the calls of one engine.  ``budget`` is in USD; None is no limit.  Safe to read from other threads."""
 
     def __init__(self, *, prices: Prices, budget: float | None = None) -> None:
-        self._prices = prices
+        self.prices = prices
         self.budget = budget
         self._counts: dict[tuple[str, str], _Count] = {}
         self._open: set[Reservation] = set()
@@ -98,7 +98,7 @@ class Ledger:
             BudgetReached: what is spent, what is in flight and this request would cross the budget.
             ConfigError: there is a budget, and the price of ``model`` is not known.
         """
-        price = self._prices(model)
+        price = self.prices(model)
         cost = price.of(input_tokens, max_output_tokens) if price else None
         reservation = Reservation(_STAGE.get(), model, input_tokens, max_output_tokens, cost)
         with self._lock:
@@ -109,7 +109,7 @@ class Ledger:
 
     def settle(self, reservation: Reservation, *, input_tokens: int, output_tokens: int) -> None:
         """Book an answered request at what it used."""
-        price = self._prices(reservation.model)
+        price = self.prices(reservation.model)
         self._book(reservation, input_tokens, output_tokens, price.of(input_tokens, output_tokens) if price else None)
 
     def release(self, reservation: Reservation, *, billed: bool) -> None:
@@ -136,7 +136,7 @@ class Ledger:
                 cached=count.cached,
                 input_tokens=count.input_tokens,
                 output_tokens=count.output_tokens,
-                cost=count.cost if self._prices(model) else None,
+                cost=count.cost if self.prices(model) else None,
             )
             for (stage, model), count in sorted(counts.items())
         )

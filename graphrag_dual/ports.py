@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 from pydantic import BaseModel
 
@@ -24,8 +24,10 @@ from graphrag_dual.model import (
 
 __all__ = [
     "AnswerCache",
+    "AskingExtractor",
     "CachedAnswer",
     "ChatModel",
+    "ChatRequest",
     "Embedder",
     "Extractor",
     "GlobalRetriever",
@@ -147,6 +149,19 @@ class Extractor(Protocol):
 
     async def extract(self, chunk: Chunk, document: Document) -> tuple[Extraction, Usage]:
         """Extract ``chunk`` of ``document``."""
+        ...
+
+
+ChatRequest = tuple[str, str, type[BaseModel]]
+"""System prompt, user prompt and form of a call."""
+
+
+@runtime_checkable
+class AskingExtractor(Extractor, Protocol):
+    """An extractor that asks a language model, and can say what before it asks."""
+
+    def request(self, chunk: Chunk, document: Document) -> ChatRequest:
+        """The first call for ``chunk``, exactly as ``extract`` makes it."""
         ...
 
 

@@ -72,12 +72,14 @@ def show_estimate(estimate: Estimate) -> None:
         f"{estimate.documents} documents ({estimate.new} new, {estimate.changed} changed, {estimate.unchanged} unchanged); "
         f"{estimate.chunks} chunks await extraction"
     )
-    show_spends([Spend(**to_plain(stage)) for stage in estimate.stages], indent="  ")
+    show_spends(estimate.stages, indent="  ")
     if not estimate.stages:
         console.print("no paid model would be called")
         return
     learned = (
-        f"learned from {estimate.learned_from} earlier calls" if estimate.learned_from else "by defaults: no earlier calls"
+        f"learned from {estimate.learned_from} earlier calls"
+        if estimate.learned_from
+        else "by defaults: no earlier calls"
     )
     band = estimate.cost_band
     between = f", {band[0]:.4f} to {band[1]:.4f} USD" if band else ""

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import anyio
 
 from graphrag_dual.concurrency import first_cause
+from graphrag_dual.errors import ConfigError
+from graphrag_dual.indexing.foreseeing import Foresight
 from graphrag_dual.ledger import Ledger, Spend
+from graphrag_dual.model import Chunk, Document, Extraction, Usage
+from graphrag_dual.models.caching import used_answers
+from graphrag_dual.ports import Embedder, Extractor
 from graphrag_dual.store.database import Database
 from graphrag_dual.store.model_calls import put_spends
 
-__all__ = ["billed", "spent_since"]
+__all__ = ["BilledExtractor", "billed", "check_budget", "paid_model", "plus", "spent_since"]
 
 _RECORDED_EVERY_S = 5.0
 
@@ -63,6 +68,72 @@ def spent_since(before: Sequence[Spend], now: Sequence[Spend]) -> tuple[Spend, .
     earlier = {(one.stage, one.model): one for one in before}
     lines = [_minus(one, earlier.get((one.stage, one.model))) for one in now]
     return tuple(line for line in lines if line.calls or line.cached)
+
+
+def paid_model(embedder: Embedder) -> str:
+    """The name under which the calls of ``embedder`` are paid for; "" for one that costs nothing."""
+    kind, _, name = embedder.model_name.partition(":")
+    return name if kind == "openai" else ""
+
+
+def check_budget(ledger: Ledger, models: Iterable[str]) -> None:
+    """Refuse to begin under a budget with a model whose price is not known; "" is no model.
+
+    Raises:
+        ConfigError: a price is not known.
+    """
+    for model in filter(None, models if ledger.budget is not None else ()):
+        if ledger.prices(model) is None:
+            raise ConfigError(
+                f"there is a budget of {ledger.budget:g} USD, and the price of {model} is not known",
+                hint="set GRAPHRAG_DUAL_PRICE_INPUT_PER_MILLION and GRAPHRAG_DUAL_PRICE_OUTPUT_PER_MILLION in USD",
+            )
+
+
+def plus(one: Spend, other: Spend) -> Spend:
+    """The sum of two lines of one stage and model, without a cost."""
+    return replace(
+        one,
+        calls=one.calls + other.calls,
+        cached=one.cached + other.cached,
+        input_tokens=one.input_tokens + other.input_tokens,
+        output_tokens=one.output_tokens + other.output_tokens,
+        cost=None,
+    )
+
+
+class BilledExtractor:
+    """``extractor`` with its calls booked, the answers that it read noted, and what was foreseen of them summed up.
+
+    ``foreseen`` is what would have been estimated of the calls that were made so far.
+    """
+
+    def __init__(self, extractor: Extractor, ledger: Ledger, foresight: Foresight) -> None:
+        self._extractor = extractor
+        self._ledger = ledger
+        self._foresight = foresight
+        self._sum = Spend("extract", foresight.model)
+
+    @property
+    def name(self) -> str:
+        """That of the extractor."""
+        return self._extractor.name
+
+    @property
+    def foreseen(self) -> Spend | None:
+        """None where no language model extracts."""
+        return self._foresight.priced(self._sum) if self._foresight.asks else None
+
+    async def extract(self, chunk: Chunk, document: Document) -> tuple[Extraction, Usage]:
+        """Extract ``chunk`` of ``document``."""
+        with self._ledger.stage("extract"), used_answers() as keys:
+            extraction, usage = await self._extractor.extract(chunk, document)
+        asks = self._foresight.asks
+        if asks is not None and (usage.calls or extraction.outcome not in {"done", "empty"}):
+            self._sum = plus(self._sum, self._foresight.passes(asks.request(chunk, document), chunk))
+        elif asks is not None:
+            self._sum = replace(self._sum, cached=self._sum.cached + 1)
+        return replace(extraction, calls=(*extraction.calls, *dict.fromkeys(keys))), usage
 
 
 def _minus(one: Spend, earlier: Spend | None) -> Spend:

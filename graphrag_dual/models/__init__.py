@@ -12,9 +12,16 @@ from graphrag_dual.errors import ConfigError
 from graphrag_dual.ledger import Ledger
 from graphrag_dual.ports import ChatModel, Embedder
 
-__all__ = ["open_chat", "open_embedder"]
+__all__ = ["open_chat", "open_embedder", "open_ledger"]
 
 _KNOWN = "local:all-MiniLM-L6-v2, local:multilingual-e5-small or openai:NAME"
+
+
+def open_ledger(settings: Settings) -> Ledger:
+    """A ledger with the prices and the budget of ``settings``."""
+    from graphrag_dual.models.prices import open_prices
+
+    return Ledger(prices=open_prices(settings), budget=settings.budget)
 
 
 async def open_embedder(settings: Settings, *, ledger: Ledger | None = None) -> Embedder:

@@ -5,6 +5,7 @@ Every step may be repeated: a file of requests is never sent as two batches.
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -96,10 +97,8 @@ class BatchEndpoint:
         """Delete the files of a batch at the provider; one that is gone already is no fault."""
 
         async def delete(client: openai.AsyncOpenAI, file: str) -> None:
-            try:
+            with contextlib.suppress(openai.NotFoundError):
                 await client.files.delete(file)
-            except openai.NotFoundError:
-                pass
 
         for file in (batch.input_file, *batch.output_files):
             await self._endpoint.call(lambda client, file=file: delete(client, file))

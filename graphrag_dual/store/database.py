@@ -94,7 +94,8 @@ class Database:
     """One database on one server.  Use from one event loop only; close with ``aclose``.
 
     ``writes`` counts the changes that the server reported (nodes, relationships, labels and properties) since opening,
-    without those of leases, run records, kept answers and bills.  ``locks`` are for callers on this loop that must not run at once.
+    without those of leases, run records, kept answers and bills.  ``locks`` are for callers on this loop that must not run
+    at once.
     """
 
     def __init__(self, driver: AsyncDriver, *, uri: str, database: str) -> None:
