@@ -105,6 +105,11 @@ class Settings(BaseSettings):
     model_concurrency: int = Field(default=8, ge=1, le=256, description="Model calls in flight at once.")
     model_timeout_s: float = Field(default=120.0, gt=0, description="Seconds before one model call counts as failed.")
     model_attempts: int = Field(default=5, ge=1, le=20, description="Attempts per model call, the first included.")
+    model_patience_s: float = Field(
+        default=300.0,
+        ge=0,
+        description="Seconds that an endpoint may fail call after call before a run stops; it goes on when repeated.",
+    )
     model_requests_per_minute: int | None = Field(
         default=None, ge=1, description="Requests sent to a model per minute, at most; unset is no limit."
     )
