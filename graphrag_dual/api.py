@@ -79,6 +79,8 @@ class GraphRAG:
         self._loop = LoopThread()
 
     ingest, aingest = _sync(Engine.ingest), _async(Engine.ingest)
+    estimate, aestimate = _sync(Engine.estimate), _async(Engine.estimate)
+    costs, acosts = _sync(Engine.costs), _async(Engine.costs)
     delete, adelete = _sync(Engine.delete), _async(Engine.delete)
     merges, amerges = _sync(Engine.merges), _async(Engine.merges)
     merge_entities, amerge_entities = _sync(Engine.merge_entities), _async(Engine.merge_entities)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -23,21 +23,27 @@ from graphrag_dual.chunking import CONTEXT_TOKENS
 from graphrag_dual.config import Settings
 from graphrag_dual.connection import Connection, resolve_connection
 from graphrag_dual.errors import ConfigError, InputError, ModelError, UsageError
-from graphrag_dual.extraction import open_extractor
+from graphrag_dual.extraction import extraction_options, open_extractor
 from graphrag_dual.ids import document_id
 from graphrag_dual.indexing import (
+    Estimate,
     IngestReport,
     IngestTools,
     RefreshReport,
     RefreshTools,
+    estimate_ingest,
     ingest_documents,
     refresh_all,
     refresh_communities,
     refresh_reports,
 )
+from graphrag_dual.indexing.billing import BilledExtractor, billed, check_budget, paid_model
+from graphrag_dual.indexing.foreseeing import Foresight, foresee
+from graphrag_dual.ledger import Ledger, Spend
 from graphrag_dual.loading import SourceProblem, iter_documents
 from graphrag_dual.model import Answer, Channel, Document, Reading, SearchFilter, SearchResult, SourceType
-from graphrag_dual.models import open_chat, open_embedder
+from graphrag_dual.models import open_chat, open_embedder, open_ledger
+from graphrag_dual.models.caching import CachingChat
 from graphrag_dual.ports import ChatModel, Embedder, Extractor, Observer, ReportWriter, Reranker
 from graphrag_dual.reading.pyramid import PyramidReader
 from graphrag_dual.reports import open_report_writer
@@ -58,6 +64,7 @@ from graphrag_dual.store import (
 from graphrag_dual.store.communities import LiveCommunity, live_communities
 from graphrag_dual.store.documents import delete_documents, find_documents, resolve_uris
 from graphrag_dual.store.embeddings import embed_pending
+from graphrag_dual.store.model_calls import StoredAnswers, total_spends
 from graphrag_dual.store.runs import RunRecord, lease, run_record
 from graphrag_dual.store.status import Status, content_digest, read_status
 
@@ -90,6 +97,7 @@ class Engine:
         extractor: Extractor | None = None,
         report_writer: ReportWriter | None = None,
         reranker: Reranker | None = None,
+        ledger: Ledger | None = None,
     ) -> None:
         self.settings = settings
         self.workspace = settings.workspace
@@ -97,6 +105,7 @@ class Engine:
         self._database = database
         self._embedder = embedder
         self._chat = chat
+        self._ledger = ledger or open_ledger(settings)
         self._observer = observer
         self._extractor = extractor
         self._writer = report_writer
@@ -125,10 +134,11 @@ class Engine:
             ModelError: a model is not installed or does not answer.
         """
         connection = resolve_connection(settings)
+        ledger = open_ledger(settings)
         database = await connection.open()
         try:
-            embedder = embedder or await open_embedder(settings)
-            chat = chat or open_chat(settings)
+            embedder = embedder or await open_embedder(settings, ledger=ledger)
+            chat = chat or open_chat(settings, ledger=ledger)
         except BaseException:
             await database.aclose()
             raise
@@ -142,6 +152,7 @@ class Engine:
             extractor=extractor,
             report_writer=report_writer,
             reranker=reranker,
+            ledger=ledger,
         )
 
     async def aclose(self) -> None:
@@ -162,22 +173,40 @@ class Engine:
 
         Raises:
             InputError: a named path does not exist, or nothing could be read from any of them.
-            ConfigError: no extractor is named, and the one at hand is of another kind than the workspace's.
+            ConfigError: no extractor is named, and the one at hand is of another kind than the workspace's; or there is a
+                budget, and the price of a model is not known.
+            BudgetReached: the budget does not admit another call; what was answered is written, a later run goes on.
             JobBusy: another process writes to this workspace.
         """
         documents = await to_thread.run_sync(_opened, sources, self.workspace)
-        async with self._writing():
-            tools = await to_thread.run_sync(self._ingest_tools, extractor)
-            state = await read_index_state(self._database, self.workspace)
-            if state is not None:
-                check_embedder(state, self._embedder, self.workspace)
-                if extractor is None and self.settings.extractor == "auto" and self._extractor is None:
-                    _check_extractor(state.extractor, tools.extractor.name, self.workspace)
+        async with self._writing("ingest") as spent:
+            tools, foresight = await self._tools_to_ingest(extractor)
+            check_budget(self._ledger, [foresight.model if foresight.asks else "", paid_model(self._embedder)])
+            billed_extractor = BilledExtractor(tools.extractor, self._ledger, foresight)
             await ensure_indexes(self._database, self._embedder, self.workspace, extractor=tools.extractor.name)
-            report = await ingest_documents(tools, documents)
+            report = await ingest_documents(replace(tools, extractor=billed_extractor), documents)
+            report.spend, report.estimate = spent(), billed_extractor.foreseen
         if not report.documents and report.problems:
             raise _nothing_readable(report.problems)
         return report
+
+    async def estimate(
+        self, sources: Path | str | Iterable[Path | str | Document], *, extractor: str | None = None
+    ) -> Estimate:
+        """What ``ingest`` would ask of models and what that would cost; nothing is asked, and no document is written.
+
+        Raises:
+            InputError: a named path does not exist.
+            ConfigError: no extractor is named, and the one at hand is of another kind than the workspace's.
+        """
+        documents = await to_thread.run_sync(_opened, sources, self.workspace)
+        await migrate(self._database)
+        tools, foresight = await self._tools_to_ingest(extractor)
+        return await estimate_ingest(tools, documents, foresight)
+
+    async def costs(self) -> list[Spend]:
+        """What models cost the workspace so far, by stage and model; searches and answers are not in it."""
+        return await total_spends(self._database, self.workspace)
 
     async def delete(self, uris: str | Sequence[str]) -> DeleteReport:
         """Delete documents by URI, with every entity, fact, vector and report that only they support.
@@ -189,7 +218,7 @@ class Engine:
             JobBusy: another process writes to this workspace.
         """
         uris = [uris] if isinstance(uris, str) else uris
-        async with self._writing():
+        async with self._writing("delete"):
             state = await read_index_state(self._database, self.workspace)
             if state is None:
                 return DeleteReport((), tuple(sorted(set(uris))), 0)
@@ -248,18 +277,23 @@ class Engine:
 
     async def refresh(self) -> RefreshReport:
         """Detect communities and write the reports that changed; both become live with one write."""
-        async with self._writing():
-            return await refresh_all(self._refresh_tools())
+        return await self._refreshed(refresh_all)
 
     async def refresh_communities(self) -> RefreshReport:
         """Detect communities only; reports that still fit are kept, none is written."""
-        async with self._writing():
-            return await refresh_communities(self._refresh_tools())
+        return await self._refreshed(refresh_communities)
 
     async def refresh_reports(self) -> RefreshReport:
         """Write only the reports that the live communities lack."""
-        async with self._writing():
-            return await refresh_reports(self._refresh_tools())
+        return await self._refreshed(refresh_reports)
+
+    async def _refreshed(self, work: Callable[[RefreshTools], Awaitable[RefreshReport]]) -> RefreshReport:
+        async with self._writing("refresh") as spent:
+            tools = self._refresh_tools()
+            with self._ledger.stage("reports"):
+                report = await work(tools)
+            report.spend = spent()
+            return report
 
     # -- a question's way ----------------------------------------------------------------------------------------------
 
@@ -313,8 +347,9 @@ class Engine:
         Without a language model the answer is extractive: quoted sentences, and ``generator`` says so.
         """
         result = await self.search(question, limit=limit, filters=filters)
-        answerer = Answerer(self._chat, count_tokens=self._embedder.count_tokens)
-        return await answerer.answer(question, result)
+        answerer = Answerer(self._chat, count_tokens=self._embedder.count_tokens, language=self.settings.language)
+        with self._ledger.stage("answer"):
+            return await answerer.answer(question, result)
 
     # -- looking at it -------------------------------------------------------------------------------------------------
 
@@ -377,18 +412,44 @@ class Engine:
             yield record
 
     @asynccontextmanager
-    async def _writing(self) -> AsyncGenerator[None]:
-        """Be the only writer of the workspace, on a schema that is up to date (the lease itself rests on it)."""
+    async def _writing(self, job: str = "other") -> AsyncGenerator[Callable[[], tuple[Spend, ...]]]:
+        """Be the only writer of the workspace, on a schema that is up to date (the lease itself rests on it).
+
+        Gives a function that says what models cost since; that is recorded under the name of ``job``.
+        """
         await migrate(self._database)
-        async with lease(self._database, self.workspace):
+        async with (
+            lease(self._database, self.workspace),
+            billed(self._database, self.workspace, self._ledger, job=job) as spent,
+        ):
             try:
-                yield
+                yield spent
             finally:
                 self._searching.index_changed()
 
     # -- tools ---------------------------------------------------------------------------------------------------------
 
+    async def _tools_to_ingest(self, extractor: str | None) -> tuple[IngestTools, Foresight]:
+        """The tools, once they are found to fit the workspace, and what is known of the calls that they will make."""
+        tools = await to_thread.run_sync(self._ingest_tools, extractor)
+        state = await read_index_state(self._database, self.workspace)
+        if state is not None:
+            check_embedder(state, self._embedder, self.workspace)
+            if extractor is None and self.settings.extractor == "auto" and self._extractor is None:
+                _check_extractor(state.extractor, tools.extractor.name, self.workspace)
+        foresight = await foresee(
+            self._database,
+            self.workspace,
+            tools.extractor,
+            model=self._chat.model_name if self._chat else "",
+            gleanings=self.settings.gleanings,
+            prices=self._ledger.prices,
+        )
+        return tools, foresight
+
     def _ingest_tools(self, extractor: str | None) -> IngestTools:
+        answers = StoredAnswers(self._database, workspace=self.workspace)
+        chat = CachingChat(self._chat, answers, ledger=self._ledger) if self._chat else None
         window = self._embedder.max_tokens - CONTEXT_TOKENS
         return IngestTools(
             database=self._database,
@@ -396,7 +457,9 @@ class Engine:
             embedder=self._embedder,
             extractor=self._extractor
             if self._extractor is not None and extractor is None
-            else open_extractor(extractor or self.settings.extractor, chat=self._chat),
+            else open_extractor(
+                extractor or self.settings.extractor, chat=chat, options=extraction_options(self.settings)
+            ),
             observer=self._observer,
             max_tokens=min(self.settings.chunk_tokens or _MAX_CHUNK_TOKENS, window),
             concurrency=self.settings.model_concurrency,
@@ -408,7 +471,10 @@ class Engine:
             server=self._connection.gds_server(),
             workspace=self.workspace,
             embedder=self._embedder,
-            writer=self._writer or open_report_writer(chat=self._chat, count_tokens=self._embedder.count_tokens),
+            writer=self._writer
+            or open_report_writer(
+                chat=self._chat, count_tokens=self._embedder.count_tokens, language=self.settings.language
+            ),
             observer=self._observer,
             concurrency=self.settings.model_concurrency,
             seed=self.settings.leiden_seed,

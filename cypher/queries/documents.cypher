@@ -4,6 +4,12 @@ MATCH (d:Document {workspace: $workspace}) USING INDEX d:Document(id) WHERE d.id
 RETURN d.id AS id, d.content_hash AS content_hash, COUNT { (d)<-[:FROM_DOCUMENT]-() } AS chunks,
        [(c:Chunk)-[:FROM_DOCUMENT]->(d) WHERE c.outcome IN ['pending', 'failed', 'truncated', 'refused'] | c.id] AS unfinished;
 
+// name: finished_chunks(workspace: STRING, ids: LIST<STRING>) read
+// Chunks of documents that were extracted.
+MATCH (d:Document {workspace: $workspace}) USING INDEX d:Document(id) WHERE d.id IN $ids
+MATCH (c:Chunk)-[:FROM_DOCUMENT]->(d) WHERE c.outcome IN ['done', 'empty']
+RETURN c.id AS id;
+
 // name: put_documents(workspace: STRING, scope: STRING, rows: LIST<MAP>) write
 // Write documents with their chunks in order; chunks that are new await extraction and embedding.
 // A chunk that is still part of its document keeps what was extracted from it.
@@ -45,7 +51,7 @@ MATCH (d:Document {workspace: $workspace}) USING INDEX d:Document(id) WHERE d.id
 RETURN d.id AS id, d.uri AS uri, [(c:Chunk)-[:FROM_DOCUMENT]->(d) | c.id] AS chunk_ids;
 
 // name: delete_chunks(workspace: STRING, chunk_ids: LIST<STRING>) write
-// Remove chunks with every report that could hold a word of them; what they stated or mentioned becomes stale.
+// Remove chunks with every report that could hold a word of them and the kept answers that were read for them alone; what they stated or mentioned becomes stale.
 // Their documents count as changed from now on, should this run be killed. Reports that a killed refresh left to no community could hold any word, hence all of them go.
 CALL () {
   MATCH (report:CommunityReport {workspace: $workspace}) WHERE NOT (report)-[:REPORTS_ON]->(:__Community__)
@@ -70,6 +76,12 @@ CALL (c) {
   WITH DISTINCT report
   OPTIONAL MATCH (report)-[:HAS_FINDING]->(finding:Finding)
   DETACH DELETE finding, report
+}
+CALL (c) {
+  MATCH (c)<-[read:READ]-(call:ModelCall)
+  DELETE read
+  WITH DISTINCT call WHERE NOT (call)-[:READ]->()
+  DELETE call
 }
 DETACH DELETE c;
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from graphrag_dual.cli.options import AsJson, Home, Workspace, opened
+from graphrag_dual.cli.money import estimate_json, show_estimate, show_spends
+from graphrag_dual.cli.options import AsJson, Budget, Home, Workspace, opened
 from graphrag_dual.cli.output import console, print_json, to_plain
 from graphrag_dual.config import Settings
 from graphrag_dual.indexing import IngestReport, RefreshReport, exit_code
@@ -35,13 +37,22 @@ def ingest(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders: text, Markdown, HTML, PDF, JSONL, CSV.")],
     extractor: Extractor = None,
     refresh: Annotated[bool, typer.Option("--refresh", help="Build communities and reports afterwards.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only estimate calls, tokens and cost; asks and writes nothing.")
+    ] = False,
+    budget: Budget = None,
     home: Home = None,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> int:
-    """Bring documents into the graph; unchanged ones cost nothing. Exit code 3: some chunks or files failed."""
+    """Bring documents into the graph; unchanged ones cost nothing.
+
+    Exit code 3: some chunks or files failed. Exit code 4: the budget is reached.
+    """
     settings = Settings.load(home=home, workspace=workspace)
-    with opened(home=home, workspace=workspace) as rag:
+    if dry_run:
+        return _estimate(paths, extractor, home=home, workspace=workspace, as_json=as_json)
+    with opened(home=home, workspace=workspace, budget=budget) as rag:
         report = rag.ingest(paths, extractor=extractor)
         refreshed = rag.refresh() if refresh else None
     if as_json:
@@ -60,6 +71,19 @@ def ingest(
     return exit_code(report, refreshed, max_failed_share=settings.max_failed_share)
 
 
+def _estimate(
+    paths: list[Path], extractor: str | None, *, home: str | None, workspace: str | None, as_json: bool
+) -> int:
+    with opened(home=home, workspace=workspace) as rag:
+        estimate = rag.estimate(paths, extractor=extractor)
+    if as_json:
+        print_json({"estimate": estimate_json(estimate)})
+    else:
+        show_estimate(estimate)
+        _show_some("not read", [f"{problem.uri}: {problem.reason}" for problem in estimate.problems])
+    return _PARTLY if estimate.problems else 0
+
+
 def ingest_json(report: IngestReport) -> dict[str, object]:
     """An ingest report as plain values, with the number of language model calls and the share of failures on top."""
     plain: dict[str, object] = to_plain(report)
@@ -72,6 +96,9 @@ def _show_ingest(report: IngestReport) -> None:
         f"{report.chunks} chunks, {report.mentions} mentions, {report.statements} statements, {report.embedded} embeddings, "
         f"{report.usage.calls} language model calls, {report.writes} writes in {report.seconds:.1f} s"
     )
+    show_spends(report.spend, indent="  ")
+    if report.estimate is not None and report.estimate.calls:
+        show_spends([replace(report.estimate, stage="foreseen")], indent="  ")
     _show_some("malformed record", report.rejected)
     _show_some("not extracted", report.failed_chunks)
     _show_some("not read", [f"{problem.uri}: {problem.reason}" for problem in report.problems])
@@ -149,4 +176,5 @@ def _show_refresh(report: RefreshReport) -> None:
         f"{report.communities} communities ({levels or 'none'}); {report.reports_written} reports written, "
         f"{report.reports_kept} kept; {state}; {report.writes} writes in {report.seconds:.1f} s"
     )
+    show_spends(report.spend, indent="  ")
     _show_some("no report", report.failed_reports)

@@ -12,11 +12,20 @@ from graphrag_dual.api import GraphRAG
 from graphrag_dual.cli.output import ProgressBars
 from graphrag_dual.config import Settings
 
-__all__ = ["AsJson", "Home", "Workspace", "opened"]
+__all__ = ["AsJson", "Budget", "Home", "Workspace", "opened"]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Home = Annotated[str | None, typer.Option("--home", help="Name of the local server home.", show_default="default")]
 Workspace = Annotated[str | None, typer.Option("--workspace", help="Workspace to act on.", show_default="default")]
+Budget = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        metavar="USD",
+        help="Stop before models cost more than this; the same command goes on.",
+        show_default="no limit",
+    ),
+]
 
 
 @contextmanager

@@ -9,19 +9,42 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from graphrag_dual.config import Settings
 from graphrag_dual.errors import ConfigError
-from graphrag_dual.extraction.llm import LlmExtractor
+from graphrag_dual.extraction.llm import ExtractionOptions, LlmExtractor
 from graphrag_dual.extraction.recorded import RecordedExtractor
+from graphrag_dual.extraction.schema import load_schema
 from graphrag_dual.extraction.spacy_extractor import SpacyExtractor
 from graphrag_dual.ports import ChatModel, Extractor
 
-__all__ = ["LlmExtractor", "RecordedExtractor", "SpacyExtractor", "open_extractor"]
+__all__ = [
+    "ExtractionOptions",
+    "LlmExtractor",
+    "RecordedExtractor",
+    "SpacyExtractor",
+    "extraction_options",
+    "open_extractor",
+]
 
 
-def open_extractor(spec: str, *, chat: ChatModel | None) -> Extractor:
+def extraction_options(settings: Settings) -> ExtractionOptions:
+    """How the settings let a language model extract.
+
+    Raises:
+        ConfigError: the schema file cannot be read or is malformed.
+    """
+    return ExtractionOptions(
+        schema=load_schema(Path(settings.schema_file).expanduser()) if settings.schema_file else None,
+        gleanings=settings.gleanings,
+        language=settings.language,
+        grounded=settings.grounded,
+    )
+
+
+def open_extractor(spec: str, *, chat: ChatModel | None, options: ExtractionOptions | None = None) -> Extractor:
     """Open the extractor that ``spec`` names: ``auto``, ``llm``, ``spacy`` or ``recorded:FILE``.
 
-    ``auto`` is ``llm`` with a chat model and ``spacy`` without one.
+    ``auto`` is ``llm`` with a chat model and ``spacy`` without one; ``options`` are those of ``llm``.
 
     Raises:
         ConfigError: ``spec`` is none of these, or ``llm`` without a chat model.
@@ -31,7 +54,7 @@ def open_extractor(spec: str, *, chat: ChatModel | None) -> Extractor:
     kind, _, argument = spec.partition(":")
     match kind, argument:
         case (("auto" | "llm"), "") if chat is not None:
-            return LlmExtractor(chat)
+            return LlmExtractor(chat, options)
         case (("auto" | "spacy"), ""):
             return SpacyExtractor()
         case "llm", "":

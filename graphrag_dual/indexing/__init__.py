@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graphrag_dual.indexing.estimating import Estimate, estimate_ingest
 from graphrag_dual.indexing.ingesting import IngestReport, IngestTools, ingest_documents
 from graphrag_dual.indexing.refreshing import (
     RefreshReport,
@@ -12,10 +13,12 @@ from graphrag_dual.indexing.refreshing import (
 )
 
 __all__ = [
+    "Estimate",
     "IngestReport",
     "IngestTools",
     "RefreshReport",
     "RefreshTools",
+    "estimate_ingest",
     "exit_code",
     "ingest_documents",
     "refresh_all",

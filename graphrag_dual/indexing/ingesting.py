@@ -15,8 +15,9 @@ import anyio
 from graphrag_dual.batching import grouped
 from graphrag_dual.chunking import split
 from graphrag_dual.concurrency import concurrently
-from graphrag_dual.errors import GraphRagDualError
+from graphrag_dual.errors import BudgetReached, GraphRagDualError, ModelUnavailable
 from graphrag_dual.ids import document_id
+from graphrag_dual.ledger import Spend
 from graphrag_dual.loading import SourceProblem
 from graphrag_dual.model import Chunk, Document, Extraction, Usage
 from graphrag_dual.ports import Embedder, Extractor, Observer
@@ -41,7 +42,8 @@ class IngestReport:
 
     ``chunks`` counts those written, ``chunks_seen`` all that the documents have.  ``rejected`` lists malformed records and
     ``problems`` unreadable sources, each with its reason; ``failed_chunks`` lists chunks that stay to be extracted, by
-    document.  ``writes`` counts changes that the server reported.
+    document.  ``writes`` counts changes that the server reported.  ``spend`` is what models
+    cost, by stage and model; ``estimate`` is what was foreseen, before each was asked, of the calls that extract.
     """
 
     documents: int = 0
@@ -60,6 +62,8 @@ class IngestReport:
     rejected: list[str] = field(default_factory=list)
     problems: list[SourceProblem] = field(default_factory=list)
     failed_chunks: list[str] = field(default_factory=list)
+    spend: tuple[Spend, ...] = ()
+    estimate: Spend | None = None
 
     @property
     def failed_share(self) -> float:
@@ -190,7 +194,10 @@ async def _unfinished(
 
 async def _extract(tools: IngestTools, waiting: Sequence[tuple[Document, Chunk]], report: IngestReport) -> None:
     for group in grouped(waiting, limit=_CHUNKS_PER_GROUP):
-        results: list[tuple[Extraction, Usage]] = await _extract_group(tools, group)
+        stops: list[GraphRagDualError] = []
+        answers = await _extract_group(tools, group, stops)
+        group = [item for item, answer in zip(group, answers, strict=True) if answer]
+        results = [answer for answer in answers if answer]
         resolutions = [
             (extraction, resolve(extraction, workspace=tools.workspace, text=chunk.text))
             for (_, chunk), (extraction, _) in zip(group, results, strict=True)
@@ -215,13 +222,27 @@ async def _extract(tools: IngestTools, waiting: Sequence[tuple[Document, Chunk]]
             report.statements += len(resolution.facts)
             report.rejected += resolution.rejected
         tools.observer.progress("extract", sum(report.outcomes.values()), None)
+        if stops:
+            raise stops[0]
 
 
-async def _extract_group(tools: IngestTools, group: Sequence[tuple[Document, Chunk]]) -> list[tuple[Extraction, Usage]]:
-    async def extract(item: tuple[Document, Chunk]) -> tuple[Extraction, Usage]:
+async def _extract_group(
+    tools: IngestTools, group: Sequence[tuple[Document, Chunk]], stops: list[GraphRagDualError]
+) -> list[tuple[Extraction, Usage] | None]:
+    """Extract a group; what stops the run is put into ``stops``, and the chunks that were not asked for have None.
+
+    Calls in flight are paid for, so they are waited for then.
+    """
+
+    async def extract(item: tuple[Document, Chunk]) -> tuple[Extraction, Usage] | None:
         document, chunk = item
+        if stops:
+            return None
         try:
             return await tools.extractor.extract(chunk, document)
+        except (BudgetReached, ModelUnavailable) as error:
+            stops.append(error)
+            return None
         except Exception as error:  # recorded with the chunk and tried again; the chunks beside it are paid for
             reason = error.what if isinstance(error, GraphRagDualError) else f"{type(error).__name__}: {error}"
             return Extraction(chunk.id, "failed", reason=well_formed(reason)[:500]), Usage()

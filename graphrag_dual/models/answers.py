@@ -5,11 +5,19 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from typing import Any, TypeVar, get_origin
+from typing import Any, Self, TypeVar, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-__all__ = ["AnswerInvalid", "read_form", "strict_schema", "without_bounds", "without_thinking"]
+__all__ = [
+    "AnswerInvalid",
+    "ReadableForm",
+    "json_values",
+    "read_form",
+    "strict_schema",
+    "without_bounds",
+    "without_thinking",
+]
 
 Form = TypeVar("Form", bound=BaseModel)
 Schema = dict[str, Any]
@@ -29,6 +37,15 @@ class AnswerInvalid(ValueError):
     """The text holds no JSON that fits the form; the message says why and quotes nothing of the text."""
 
 
+class ReadableForm(BaseModel):
+    """A form that knows more ways to be written than its own JSON."""
+
+    @classmethod
+    def read_text(cls, text: str) -> Self | None:
+        """Read a whole answer; None where it holds nothing of the form, and the usual reading then says why."""
+        raise NotImplementedError
+
+
 def without_thinking(text: str) -> str:
     """Cut the reasoning that some models write before their answer, also when either of its tags is missing."""
     text = _THINKING.sub("", text)
@@ -45,8 +62,10 @@ def read_form(text: str, form: type[Form]) -> Form:
     Raises:
         AnswerInvalid: nothing fits.
     """
+    if issubclass(form, ReadableForm) and (read := form.read_text(text)) is not None:
+        return read
     problem = ""
-    for value in _json_values(text):
+    for value in json_values(text):
         for reading in _readings(value, form):
             try:
                 return form.model_validate(reading)
@@ -55,7 +74,7 @@ def read_form(text: str, form: type[Form]) -> Form:
     raise AnswerInvalid(problem or f"the answer holds no JSON object with {', '.join(sorted(_keys(form)))}")
 
 
-def _json_values(text: str) -> Iterator[Any]:
+def json_values(text: str) -> Iterator[Any]:
     """Give the outermost objects and arrays in ``text``, in order.
 
     A text that is JSON as a whole is taken as it is, whatever tags its strings hold.  Nothing is looked for inside a

@@ -20,6 +20,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from graphrag_dual.config import Settings
 from graphrag_dual.errors import ModelError, ModelRefused, ModelTruncated
+from graphrag_dual.ledger import Ledger
 from graphrag_dual.model import Usage
 from graphrag_dual.models.answers import AnswerInvalid, read_form, strict_schema, without_bounds, without_thinking
 from graphrag_dual.models.endpoint import Endpoint, RequestRejected
@@ -86,11 +87,15 @@ class OpenAIChat:
     ``rung`` is where the ladder above starts; ``max_tokens`` limits each answer and is doubled once if it was too low.
     """
 
-    def __init__(self, settings: Settings, *, rung: Rung = "json_schema", max_tokens: int = 4096) -> None:
+    def __init__(
+        self, settings: Settings, *, rung: Rung = "json_schema", max_tokens: int = 4096, ledger: Ledger | None = None
+    ) -> None:
         self._model = settings.chat_model
         self._max_tokens = max_tokens
         self._dialect = _Dialect(rung)
-        self._endpoint = Endpoint(settings, model_name=self._model, model_setting="GRAPHRAG_DUAL_CHAT_MODEL")
+        self._endpoint = Endpoint(
+            settings, model_name=self._model, model_setting="GRAPHRAG_DUAL_CHAT_MODEL", ledger=ledger
+        )
 
     @property
     def model_name(self) -> str:

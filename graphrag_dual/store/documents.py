@@ -17,12 +17,14 @@ from graphrag_dual.exact_terms import lookup_terms
 from graphrag_dual.ids import document_id, normalise_name, workspace_scope
 from graphrag_dual.model import Chunk, Document, MetadataValue
 from graphrag_dual.store.database import Database, Row
+from graphrag_dual.store.model_calls import drop_unread_calls
 
 __all__ = [
     "ROW_FILES",
     "StoredDocument",
     "delete_documents",
     "find_documents",
+    "finished_chunks",
     "metadata_property",
     "put_document_batch",
     "read_unread",
@@ -50,6 +52,12 @@ async def find_documents(database: Database, workspace: str, ids: Sequence[str])
         row["id"]: StoredDocument(row["id"], row["content_hash"], row["chunks"], frozenset(row["unfinished"]))
         for row in rows
     }
+
+
+async def finished_chunks(database: Database, workspace: str, ids: Sequence[str]) -> set[str]:
+    """Ids of the chunks of these documents that were extracted."""
+    rows = await database.read("finished_chunks", workspace=workspace, ids=list(ids))
+    return {row["id"] for row in rows}
 
 
 async def put_document_batch(
@@ -151,3 +159,4 @@ async def delete_documents(database: Database, workspace: str, rows: Iterable[Ro
     for row in rows:
         await _delete_chunks(database, workspace, row["chunk_ids"])
         await database.write("delete_documents", workspace=workspace, ids=[row["id"]])
+    await drop_unread_calls(database, workspace)
