@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from graphrag_dual.extraction.grounding import Ground
 
 TEXT = """Scrooge never painted out Old Marley's name. The firm’s max_retries is 3, set by the World Health Organization in
-German law § 12; NASA asked for Wi-Fi in Zürich and the café. Pythons sleep. 苹果公司发布了新产品。東京都は。 It cost 1,500 euros."""
+German law § 12; NASA asked for Wi-Fi in Zürich and the café. Pythons sleep. It cost 1,500 euros.
+苹果公司发布了新产品。東京都は。"""
 
 
 @pytest.mark.parametrize(
@@ -81,12 +83,12 @@ def test_nothing_of_an_example_is_grounded_in_numbers(passage: str) -> None:  # 
 def test_what_a_model_recorded_of_a_passage_is_grounded_there_and_not_in_another(shared: Path) -> None:
     folder = shared / "musique_hipporag_gpt35" / "small"
 
-    def rows(name: str) -> list[dict[str, object]]:
+    def rows(name: str) -> list[dict[str, Any]]:
         return [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").split("\n") if line]
 
     grounds = {row["id"]: Ground(str(row["text"]), str(row["title"])) for row in rows("corpus.jsonl")}
     recorded = {row["doc_id"]: row["entities"] for row in rows("extraction.jsonl")}
-    pairs = [(uri, str(name)) for uri, names in recorded.items() for name in names]  # type: ignore[attr-defined]  # JSON
+    pairs = [(uri, str(name)) for uri, names in recorded.items() for name in names]
     ids = list(grounds)
     other = {uri: grounds[ids[(at + len(ids) // 2) % len(ids)]] for at, uri in enumerate(ids)}
     own_share = sum(grounds[uri].holds(name) for uri, name in pairs) / len(pairs)

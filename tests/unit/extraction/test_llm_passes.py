@@ -17,7 +17,7 @@ from graphrag_dual.extraction.prompts import estimated_prompt_tokens
 from graphrag_dual.ids import normalise_name
 from graphrag_dual.model import Chunk, Document, Extraction, Usage
 
-TEXT = "Ada met Babbage in London. Babbage built the Difference Engine with Clement."
+TEXT = "Ada met Babbage in London. Babbage built the first Difference Engine with Clement."
 FIRST = '{"entities": [{"name": "Ada"}, {"name": "Babbage"}], "relationships": []}'
 
 
@@ -166,7 +166,7 @@ def test_what_was_found_is_trimmed_to_the_window_and_the_passage_is_not() -> Non
 
 
 def test_a_passage_whose_answer_is_too_long_is_asked_for_in_halves_once() -> None:
-    halves = {
+    halves: dict[str, Answer | list[Answer]] = {
         "London. Babbage": ModelTruncated("cut"),
         "Ada": {"entities": ["Ada"]},
         "Clement": {"entities": ["Clement"]},
@@ -178,7 +178,7 @@ def test_a_passage_whose_answer_is_too_long_is_asked_for_in_halves_once() -> Non
 
 
 def test_a_half_that_is_too_long_as_well_leaves_the_chunk_truncated_with_the_other_half() -> None:
-    halves = {"Ada": ModelTruncated("cut"), "Clement": {"entities": ["Clement"]}}
+    halves: dict[str, Answer | list[Answer]] = {"Ada": ModelTruncated("cut"), "Clement": {"entities": ["Clement"]}}
     found, _, chat = run(halves)
     assert (found.outcome, found.reason, names(found)) == ("truncated", "in halves: cut", ["Clement"])
     assert len(chat.prompts) == 3
