@@ -39,8 +39,8 @@ Prices = Callable[[str], Price | None]
 class Spend:
     """What one stage spent on one model.
 
-    ``calls`` counts requests sent, failed ones too; ``cached`` answers that came from the cache instead.  ``cost`` is in
-    USD; None means that the price is not known.
+    ``calls`` counts requests sent, failed ones too; ``cached`` answers that came from the cache instead, and
+    ``repaired`` answers whose form had to be mended.  ``cost`` is in USD; None means that the price is not known.
     """
 
     stage: str
@@ -50,6 +50,7 @@ class Spend:
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float | None = None
+    repaired: int = 0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,6 +71,7 @@ class _Count:
     input_tokens: int = 0
     output_tokens: int = 0
     cost: float = 0.0
+    repaired: int = 0
 
 
 class Ledger:
@@ -124,6 +126,11 @@ class Ledger:
         with self._lock:
             self._count(_STAGE.get(), model).cached += 1
 
+    def repaired(self, model: str) -> None:
+        """Count an answer that was usable only after its form had been mended."""
+        with self._lock:
+            self._count(_STAGE.get(), model).repaired += 1
+
     def spends(self) -> tuple[Spend, ...]:
         """What was spent so far, by stage and model, sorted."""
         with self._lock:
@@ -137,6 +144,7 @@ class Ledger:
                 input_tokens=count.input_tokens,
                 output_tokens=count.output_tokens,
                 cost=count.cost if self.prices(model) else None,
+                repaired=count.repaired,
             )
             for (stage, model), count in sorted(counts.items())
         )

@@ -53,7 +53,7 @@ class Endpoint:
     def __init__(
         self, settings: Settings, *, model_name: str, model_setting: str, ledger: Ledger | None = None
     ) -> None:
-        self._ledger = ledger or Ledger(prices=open_prices(settings))
+        self.ledger = ledger or Ledger(prices=open_prices(settings))
         self._pace = Pace(settings, model_name=model_name)
         self._model = model_name
         self._model_setting = model_setting
@@ -133,7 +133,7 @@ class Endpoint:
         self, path: str, body: Mapping[str, object], estimate: int, max_output_tokens: int
     ) -> tuple[object, int]:
         """Send one request with its entry in the ledger: the answer, and the tokens it used."""
-        reserved = self._ledger.reserve(
+        reserved = self.ledger.reserve(
             self._model,
             input_tokens=_SAFETY * estimate,
             max_output_tokens=max_output_tokens,
@@ -142,10 +142,10 @@ class Endpoint:
             with anyio.fail_after(self._timeout_s):  # the client's own limit is per read, not per call
                 answer = await self._client.post(path, body=dict(body), cast_to=object)
         except BaseException as error:
-            self._ledger.release(reserved, billed=_may_be_billed(error))
+            self.ledger.release(reserved, billed=_may_be_billed(error))
             raise
         sent, written = _tokens(answer, estimate)
-        self._ledger.settle(reserved, input_tokens=sent, output_tokens=written)
+        self.ledger.settle(reserved, input_tokens=sent, output_tokens=written)
         return answer, sent + written
 
     def _note(self, state: RetryCallState) -> None:
@@ -175,7 +175,7 @@ class Endpoint:
             if "content_filter" in {code, error.param} or code == "content_policy_violation":
                 return ModelRefused(f"a content filter stopped the request to {self._model}")
             hint = f"check that {self._model_setting} names a model that accepts this request"
-            return RequestRejected(what, hint=hint, complaint=f"{error.param or ''} {said}")
+            return RequestRejected(what, hint=hint, complaint=f"{error.param or ''} {code} {said}")
         if status == 404:
             return ModelError(what, hint=f"check {self._model_setting} and OPENAI_BASE_URL")
         if status == 429:
