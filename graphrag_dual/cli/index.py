@@ -22,6 +22,16 @@ Extractor = Annotated[
     typer.Option(help="llm, spacy or recorded:FILE.", show_default="llm with an endpoint configured, else spacy"),
 ]
 
+Include = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Of folders, only files like this; as in .gitignore, such as '*.md'.", show_default="all not hidden"
+    ),
+]
+Exclude = Annotated[
+    list[str] | None, typer.Option(help="Of folders, no files like this, such as drafts/.", show_default="none")
+]
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module to ``app``."""
@@ -32,7 +42,9 @@ def register(app: typer.Typer) -> None:
 
 
 def ingest(
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders: text, Markdown, HTML, PDF, JSONL, CSV.")],
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders; the README lists the formats.")],
+    include: Include = None,
+    exclude: Exclude = None,
     extractor: Extractor = None,
     refresh: Annotated[bool, typer.Option("--refresh", help="Build communities and reports afterwards.")] = False,
     home: Home = None,
@@ -42,7 +54,7 @@ def ingest(
     """Bring documents into the graph; unchanged ones cost nothing. Exit code 3: some chunks or files failed."""
     settings = Settings.load(home=home, workspace=workspace)
     with opened(home=home, workspace=workspace) as rag:
-        report = rag.ingest(paths, extractor=extractor)
+        report = rag.ingest(paths, extractor=extractor, include=include or (), exclude=exclude or ())
         refreshed = rag.refresh() if refresh else None
     if as_json:
         print_json(ingest_json(report) | ({"refresh": to_plain(refreshed)} if refreshed else {}))
