@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Protocol
 
-from graphrag_dual.loading.zips import fault_of, name_of, open_zip
+from graphrag_dual.loading.zips import fault_of, fault_of_name, named_members, open_zip
 from graphrag_dual.model import Document, SourceProblem
 
 __all__ = ["Container", "Member", "ZipContainer"]
@@ -48,10 +48,10 @@ class ZipContainer:
     def open(self, path: Path, *, workspace: str, uri: str) -> Iterator[Document | SourceProblem | Member]:
         """Open one archive; ``Raises`` as in ``Container``."""
         with open_zip(path) as archive:
-            for name, info in sorted(((name_of(info), info) for info in archive.infolist()), key=lambda item: item[0]):
-                if name.endswith("/") or _hidden(name):
+            for name, info in named_members(archive):
+                if name.endswith("/") or (_hidden(name) and not fault_of_name(name)):
                     continue
-                if fault := fault_of(info):
+                if fault := fault_of(name, info):
                     yield SourceProblem(f"{uri}/{name}", fault)
                     continue
                 yield Member(name, partial(archive.open, info))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ _SIGNS = {
 }
 _HEADING = re.compile(r"heading (\d)$", re.IGNORECASE)
 _MAX_STYLES = 20  # a chain of styles that are based on one another
+_NO_TITLES = frozenset({"Word Document", "PowerPoint Presentation"})  # what programs write who were told none
 _BREAK = "\n\n"
 
 
@@ -44,30 +44,30 @@ class DocxLoader:
 
             document = docx.Document(package)
             levels = _heading_levels(document)
-            title = document.core_properties.title
+            title = _given_title(document)
             blocks = [block for block in _blocks(document.element.body, levels) if block.strip()]
         found = next((block.lstrip("# ") for block in blocks if block.startswith("# ")), "")
         yield make_document(_BREAK.join(blocks), workspace=workspace, uri=uri, title=title or found or file_stem(uri))
 
 
 def _heading_levels(document: Any) -> dict[str, int]:
-    """Heading level by style id: that of the style itself or of a style that it is based on; a title is level 1."""
+    """Heading level by style id, of those styles that have one."""
+    levels = {style.style_id: _level(style) for style in document.styles}
+    return {style_id: level for style_id, level in levels.items() if level}
 
-    @cache
-    def level(style: Any) -> int:
-        for _ in range(_MAX_STYLES):
-            if style is None:
-                break
-            name = style.name or ""
-            if match := _HEADING.match(name):
-                return int(match[1])
-            if name.lower() == "title":
-                return 1
-            style = getattr(style, "base_style", None)
-        return 0
 
-    found = {style.style_id: level(style) for style in document.styles if style.style_id}
-    return {style_id: depth for style_id, depth in found.items() if depth}
+def _level(style: Any) -> int:
+    """The level of a style, or of one that it is based on; a title has 1, and 0 is none."""
+    for _ in range(_MAX_STYLES):
+        if style is None:
+            break
+        name = style.name or ""
+        if match := _HEADING.match(name):
+            return int(match[1])
+        if name.lower() == "title":
+            return 1
+        style = getattr(style, "base_style", None)
+    return 0
 
 
 def _blocks(parent: Any, levels: dict[str, int]) -> Iterator[str]:
@@ -108,6 +108,11 @@ def _rows(table: Any) -> Iterator[list[str]]:
             yield ["".join(_inline(cell)) for cell in row.iterfind(f"{_WORD}tc")]
 
 
+def _given_title(document: Any) -> str:
+    title = str(document.core_properties.title or "")
+    return "" if title in _NO_TITLES else title
+
+
 class PptxLoader:
     """One document per file; each slide is a heading, its text, its tables and its notes.
 
@@ -122,7 +127,7 @@ class PptxLoader:
             import pptx
 
             presentation = pptx.Presentation(package)
-            title = presentation.core_properties.title
+            title = _given_title(presentation)
             slides = [clean_text(_slide(slide, number)) for number, slide in enumerate(presentation.slides, start=1)]
             spoken = any(_has_text(slide) for slide in presentation.slides)
         if not spoken:

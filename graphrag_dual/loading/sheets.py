@@ -121,5 +121,6 @@ def _run_reader(path: Path, rows: Path) -> None:
     reason = done.stdout.strip()
     if reason.startswith("PasswordError"):
         raise InputError("encrypted", hint="save a copy without password")
-    what = clean_text(reason)[:200] or "its parser needed too much memory or broke"
-    raise InputError(f"corrupt: {what}", hint="repair or leave out the file")
+    if not reason:
+        raise InputError("corrupt, or too large for its parser", hint="leave out blank rows and columns, or the file")
+    raise InputError(f"corrupt: {clean_text(reason)[:200]}", hint="repair or leave out the file")

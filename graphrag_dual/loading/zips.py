@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import IO
 
 from graphrag_dual.errors import InputError
-from graphrag_dual.loading.decoding import decode
+from graphrag_dual.loading.decoding import find_encoding
 from graphrag_dual.loading.documents import check_size, foreign_parser
 
-__all__ = ["MAX_MEMBERS", "MAX_UNPACKED", "fault_of", "fault_of_name", "name_of", "open_package", "open_zip"]
+__all__ = ["MAX_MEMBERS", "MAX_UNPACKED", "fault_of", "fault_of_name", "named_members", "open_package", "open_zip"]
 
 MAX_MEMBERS = 10_000
 """Most members of one zip file."""
@@ -95,8 +95,8 @@ def open_package(path: Path) -> Iterator[IO[bytes]]:
             zipfile.ZipFile(copy, "w", zipfile.ZIP_STORED) as target,
         ):
             for info in archive.infolist():
-                name = name_of(info)
-                if fault := fault_of(info):
+                name = info.orig_filename
+                if fault := fault_of(name, info):
                     raise InputError(f"{fault}: member {name}", hint="leave out the file")
                 with archive.open(info) as source, target.open(zipfile.ZipInfo(info.filename), "w") as member:
                     _copy(source, member, name=name)
@@ -123,23 +123,30 @@ def _check_not_compound(path: Path) -> None:
             raise InputError("corrupt: not a zip file but the older format", hint="save it in the newer format")
 
 
-def name_of(info: zipfile.ZipInfo) -> str:
-    """The member's name; one that is not marked as UTF-8 may be in any encoding, whatever the standard says."""
-    name = info.orig_filename
-    if info.flag_bits & 0x800 or name.isascii():
-        return name
+def named_members(archive: zipfile.ZipFile) -> list[tuple[str, zipfile.ZipInfo]]:
+    """Members with their names, in the order of these; names not marked as UTF-8 may be in any encoding, so it is guessed."""
+    raw = {info: info.orig_filename.encode("cp437") for info in archive.infolist() if not _is_marked(info)}
     try:
-        return decode(name.encode("cp437"))
-    except (InputError, UnicodeEncodeError):
-        return name
+        encoding = find_encoding(b"\n".join(raw.values()))
+    except InputError:
+        encoding = "cp437"
+    named = [
+        (raw[info].decode(encoding, "replace") if info in raw else info.orig_filename, info)
+        for info in archive.infolist()
+    ]
+    return sorted(named, key=lambda member: member[0])
 
 
-def fault_of(info: zipfile.ZipInfo) -> str:
-    """Why the member must not be unpacked, or ``""``."""
+def _is_marked(info: zipfile.ZipInfo) -> bool:
+    return bool(info.flag_bits & 0x800) or info.orig_filename.isascii()
+
+
+def fault_of(name: str, info: zipfile.ZipInfo) -> str:
+    """Why the member ``name`` must not be unpacked, or ``""``."""
     kind = stat.S_IFMT(info.external_attr >> 16)
     if kind not in {0, stat.S_IFREG, stat.S_IFDIR}:
-        return "link" if kind == stat.S_IFLNK else "not a regular file"
-    if fault := fault_of_name(name_of(info)):
+        return "link, which could lead out of the archive" if kind == stat.S_IFLNK else "not a regular file"
+    if fault := fault_of_name(name):
         return fault
     if info.flag_bits & 0x1:
         return "encrypted"
