@@ -124,16 +124,14 @@ def _check_not_compound(path: Path) -> None:
 
 
 def named_members(archive: zipfile.ZipFile) -> list[tuple[str, zipfile.ZipInfo]]:
-    """Members with their names, in the order of these; names not marked as UTF-8 may be in any encoding, so it is guessed."""
+    """Members in the order of their names, which, unless marked as UTF-8, may be in any encoding, so that it is guessed."""
     raw = {info: info.orig_filename.encode("cp437") for info in archive.infolist() if not _is_marked(info)}
     try:
         encoding = find_encoding(b"\n".join(raw.values()))
     except InputError:
         encoding = "cp437"
-    named = [
-        (raw[info].decode(encoding, "replace") if info in raw else info.orig_filename, info)
-        for info in archive.infolist()
-    ]
+    names = {info: name.decode(encoding, errors="replace") for info, name in raw.items()}
+    named = [(names.get(info, info.orig_filename), info) for info in archive.infolist()]
     return sorted(named, key=lambda member: member[0])
 
 

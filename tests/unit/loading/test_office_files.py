@@ -71,7 +71,7 @@ def test_every_offset_of_slides_leads_back_to_its_slide(tmp_path: Path) -> None:
 def test_rows_of_every_sheet_are_documents_and_columns_are_metadata(tmp_path: Path) -> None:
     staff: list[list[object]] = [
         ["id", "name", "born", "share"],
-        ["a1", "Ada", date(1815, 12, 10), 0.5],
+        ["a1", "Ada", date(1915, 12, 10), 0.5],
         [],
         ["b", "Ida", "", 2],
     ]
@@ -81,8 +81,8 @@ def test_rows_of_every_sheet_are_documents_and_columns_are_metadata(tmp_path: Pa
     found = documents_in(path)
     assert list(found) == ["data/t.xlsx#Staff list#a1", "data/t.xlsx#Staff list#b", "data/t.xlsx#企业#1"]
     first, second, third = found.values()
-    assert first.text == "id: a1\nname: Ada\nborn: 1815-12-10\nshare: 0.5"
-    assert first.metadata == {"name": "Ada", "born": "1815-12-10", "share": 0.5}
+    assert first.text == "id: a1\nname: Ada\nborn: 1915-12-10\nshare: 0.5"
+    assert first.metadata == {"name": "Ada", "born": "1915-12-10", "share": 0.5}
     assert second.metadata == {"name": "Ida", "share": 2}
     assert (third.text, third.metadata) == ("words", {"year": 2020})
 
