@@ -14,6 +14,7 @@ import itertools
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
@@ -62,7 +63,7 @@ from graphrag_dual.store import (
     read_index_state,
 )
 from graphrag_dual.store.communities import LiveCommunity, live_communities
-from graphrag_dual.store.documents import delete_documents, find_documents, resolve_uris
+from graphrag_dual.store.documents import CONTAINER_FILES, delete_documents, find_documents, resolve_uris
 from graphrag_dual.store.embeddings import embed_pending
 from graphrag_dual.store.model_calls import StoredAnswers, total_spends
 from graphrag_dual.store.runs import RunRecord, lease, run_record
@@ -71,6 +72,8 @@ from graphrag_dual.store.status import Status, content_digest, read_status
 __all__ = ["DeleteReport", "Engine"]
 
 _MAX_CHUNK_TOKENS = 512
+
+_Load = Callable[[Sequence[Path]], Iterator[Document | SourceProblem]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,20 +168,28 @@ class Engine:
     # -- a document's way in and out ---------------------------------------------------------------------------------
 
     async def ingest(
-        self, sources: Path | str | Iterable[Path | str | Document], *, extractor: str | None = None
+        self,
+        sources: Path | str | Iterable[Path | str | Document],
+        *,
+        extractor: str | None = None,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
     ) -> IngestReport:
         """Bring files, folders or documents into the graph; unchanged ones cost nothing.
 
-        ``extractor`` overrides the setting of that name.  Communities and reports follow with ``refresh``.
+        ``include`` and ``exclude`` are patterns as in a ``.gitignore`` file for the files of folders; without them all that
+        are not hidden.  ``extractor`` overrides the setting of that name.  Communities and reports follow with ``refresh``.
 
         Raises:
-            InputError: a named path does not exist, or nothing could be read from any of them.
+            InputError: a named path does not exist or is an address, or nothing could be read from any of them.
+            UsageError: a pattern is none.
             ConfigError: no extractor is named, and the one at hand is of another kind than the workspace's; or there is a
                 budget, and the price of a model is not known.
             BudgetReached: the budget does not admit another call; what was answered is written, a later run goes on.
             JobBusy: another process writes to this workspace.
         """
-        documents = await to_thread.run_sync(_opened, sources, self.workspace)
+        load = partial(iter_documents, workspace=self.workspace, include=include, exclude=exclude)
+        documents = await to_thread.run_sync(_opened, sources, load)
         async with self._writing("ingest") as spent:
             tools, foresight = await self._tools_to_ingest(extractor)
             check_budget(self._ledger, [foresight.model if foresight.asks else "", paid_model(self._embedder)])
@@ -191,7 +202,12 @@ class Engine:
         return report
 
     async def estimate(
-        self, sources: Path | str | Iterable[Path | str | Document], *, extractor: str | None = None
+        self,
+        sources: Path | str | Iterable[Path | str | Document],
+        *,
+        extractor: str | None = None,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
     ) -> Estimate:
         """What ``ingest`` would ask of models and what that would cost; nothing is asked, and no document is written.
 
@@ -199,7 +215,8 @@ class Engine:
             InputError: a named path does not exist.
             ConfigError: no extractor is named, and the one at hand is of another kind than the workspace's.
         """
-        documents = await to_thread.run_sync(_opened, sources, self.workspace)
+        load = partial(iter_documents, workspace=self.workspace, include=include, exclude=exclude)
+        documents = await to_thread.run_sync(_opened, sources, load)
         await migrate(self._database)
         tools, foresight = await self._tools_to_ingest(extractor)
         return await estimate_ingest(tools, documents, foresight)
@@ -482,7 +499,7 @@ class Engine:
         )
 
 
-def _streamed(sources: Iterable[Path | str | Document], workspace: str) -> Iterator[Document | SourceProblem]:
+def _streamed(sources: Iterable[Path | str | Document], load: _Load) -> Iterator[Document | SourceProblem]:
     paths: list[Path] = []
     for source in sources:
         if isinstance(source, Document):
@@ -490,25 +507,23 @@ def _streamed(sources: Iterable[Path | str | Document], workspace: str) -> Itera
         else:
             paths.append(Path(source))
     if paths:  # all at once, so that two files with one URI are noticed
-        yield from iter_documents(paths, workspace=workspace)
+        yield from load(paths)
 
 
 def _is_of(uri: str, named: str) -> bool:
-    """Whether ``uri`` is the document ``named``, or a row of the file ``named``."""
-    return uri == named or uri.startswith(f"{named}#")
+    """Whether ``uri`` is the document ``named``, or a row of or packed in the file ``named``."""
+    return uri == named or (named.lower().endswith(CONTAINER_FILES) and uri.startswith((f"{named}#", f"{named}/")))
 
 
-def _opened(
-    sources: Path | str | Iterable[Path | str | Document], workspace: str
-) -> Iterator[Document | SourceProblem]:
+def _opened(sources: Path | str | Iterable[Path | str | Document], load: _Load) -> Iterator[Document | SourceProblem]:
     """Documents as they are, paths loaded.  A path that does not exist is found at once; a stream is read as it comes."""
     if isinstance(sources, str | Path):
         sources = [sources]
     if not isinstance(sources, Sequence):
-        return _streamed(sources, workspace)
+        return _streamed(sources, load)
     documents = [source for source in sources if isinstance(source, Document)]
     paths = [Path(source) for source in sources if not isinstance(source, Document)]
-    return itertools.chain(documents, iter_documents(paths, workspace=workspace) if paths else ())
+    return itertools.chain(documents, load(paths) if paths else ())
 
 
 def _check_extractor(recorded: str, found: str, workspace: str) -> None:

@@ -91,8 +91,8 @@ MATCH (d:Document {workspace: $workspace}) USING INDEX d:Document(id) WHERE d.id
 DETACH DELETE d;
 
 // name: documents_of_container(workspace: STRING, container: STRING) read
-// URIs of the documents that are rows of one file.
-MATCH (d:Document {workspace: $workspace}) WHERE d.uri STARTS WITH $container + '#'
+// URIs of the documents that are rows of one file, or packed in it.
+MATCH (d:Document {workspace: $workspace}) WHERE d.uri STARTS WITH $container + '#' OR d.uri STARTS WITH $container + '/'
 RETURN d.uri AS uri;
 
 // name: unread_chunks(limit: INTEGER) read

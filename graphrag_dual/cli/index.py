@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -24,6 +25,16 @@ Extractor = Annotated[
     typer.Option(help="llm, spacy or recorded:FILE.", show_default="llm with an endpoint configured, else spacy"),
 ]
 
+Include = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Of folders, only files like this; as in .gitignore, such as '*.md'.", show_default="all not hidden"
+    ),
+]
+Exclude = Annotated[
+    list[str] | None, typer.Option(help="Of folders, no files like this, such as drafts/.", show_default="none")
+]
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module to ``app``."""
@@ -34,7 +45,9 @@ def register(app: typer.Typer) -> None:
 
 
 def ingest(
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders: text, Markdown, HTML, PDF, JSONL, CSV.")],
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders; the README lists the formats.")],
+    include: Include = None,
+    exclude: Exclude = None,
     extractor: Extractor = None,
     refresh: Annotated[bool, typer.Option("--refresh", help="Build communities and reports afterwards.")] = False,
     dry_run: Annotated[
@@ -51,9 +64,9 @@ def ingest(
     """
     settings = Settings.load(home=home, workspace=workspace)
     if dry_run:
-        return _estimate(paths, extractor, home=home, workspace=workspace, as_json=as_json)
+        return _estimate(paths, extractor, include or (), exclude or (), home=home, workspace=workspace, as_json=as_json)
     with opened(home=home, workspace=workspace, budget=budget) as rag:
-        report = rag.ingest(paths, extractor=extractor)
+        report = rag.ingest(paths, extractor=extractor, include=include or (), exclude=exclude or ())
         refreshed = rag.refresh() if refresh else None
     if as_json:
         print_json(ingest_json(report) | ({"refresh": to_plain(refreshed)} if refreshed else {}))
@@ -72,10 +85,17 @@ def ingest(
 
 
 def _estimate(
-    paths: list[Path], extractor: str | None, *, home: str | None, workspace: str | None, as_json: bool
+    paths: list[Path],
+    extractor: str | None,
+    include: Sequence[str],
+    exclude: Sequence[str],
+    *,
+    home: str | None,
+    workspace: str | None,
+    as_json: bool,
 ) -> int:
     with opened(home=home, workspace=workspace) as rag:
-        estimate = rag.estimate(paths, extractor=extractor)
+        estimate = rag.estimate(paths, extractor=extractor, include=include, exclude=exclude)
     if as_json:
         print_json({"estimate": estimate_json(estimate)})
     else:

@@ -20,7 +20,7 @@ from graphrag_dual.store.database import Database, Row
 from graphrag_dual.store.model_calls import drop_unread_calls
 
 __all__ = [
-    "ROW_FILES",
+    "CONTAINER_FILES",
     "StoredDocument",
     "delete_documents",
     "find_documents",
@@ -32,7 +32,9 @@ __all__ = [
 ]
 
 _CHUNKS_PER_WRITE = 1000
-ROW_FILES = (".csv", ".tsv", ".jsonl", ".ndjson")
+_ROW_FILES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".xlsx", ".xlsm", ".xls", ".ods")
+CONTAINER_FILES = (*_ROW_FILES, ".zip", ".eml")
+"""Endings of files whose URI also stands for what is in them: rows ``file#row`` and packed files ``file/name``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,9 +142,10 @@ async def read_unread(database: Database) -> int:
 async def resolve_uris(database: Database, workspace: str, uris: Sequence[str]) -> dict[str, Row]:
     """Ids and chunk ids of the documents with these URIs, by URI.
 
-    A CSV or JSONL file stands for its rows, but for JSONL rows that have an ``id``: that is their URI.
+    A table stands for its rows, but for JSON rows that have an ``id``: that is their URI.  An archive or message stands for
+    what is packed in it.
     """
-    files = [uri for uri in uris if uri.lower().endswith(ROW_FILES)]
+    files = [uri for uri in uris if uri.lower().endswith(CONTAINER_FILES)]
     uris = [*uris, *[row for uri in files for row in await _rows_of(database, workspace, uri)]]
     ids = [document_id(workspace, uri) for uri in uris]
     rows = await database.read("chunks_of_documents", workspace=workspace, ids=ids)
