@@ -19,7 +19,7 @@ from typing import Any, Self
 
 from anyio import to_thread
 
-from graphrag_dual.chunking import CONTEXT_TOKENS
+from graphrag_dual.chunking import chunk_window
 from graphrag_dual.config import Settings
 from graphrag_dual.connection import Connection, resolve_connection
 from graphrag_dual.errors import ConfigError, InputError, ModelError, UsageError
@@ -61,8 +61,6 @@ from graphrag_dual.store.runs import RunRecord, lease, run_record
 from graphrag_dual.store.status import Status, content_digest, read_status
 
 __all__ = ["DeleteReport", "Engine"]
-
-_MAX_CHUNK_TOKENS = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -349,7 +347,6 @@ class Engine:
     # -- tools ---------------------------------------------------------------------------------------------------------
 
     def _ingest_tools(self, extractor: str | None) -> IngestTools:
-        window = self._embedder.max_tokens - CONTEXT_TOKENS
         return IngestTools(
             database=self._database,
             workspace=self.workspace,
@@ -358,7 +355,7 @@ class Engine:
             if self._extractor is not None and extractor is None
             else open_extractor(extractor or self.settings.extractor, chat=self._chat),
             observer=self._observer,
-            max_tokens=min(self.settings.chunk_tokens or _MAX_CHUNK_TOKENS, window),
+            max_tokens=chunk_window(self._embedder.max_tokens, chunk_tokens=self.settings.chunk_tokens),
             concurrency=self.settings.model_concurrency,
         )
 

@@ -1,4 +1,4 @@
-"""Files into documents: text, Markdown, HTML, PDF, JSON Lines and CSV.
+"""Files into documents: text, Markdown, HTML, PDF, JSON Lines, CSV and source code.
 
     paths -> discover -> Source(path, uri) -> Loader -> Document | SourceProblem
 
@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from graphrag_dual.errors import InputError
+from graphrag_dual.loading.code import CodeLoader
 from graphrag_dual.loading.discovery import Source, discover, readable_name
 from graphrag_dual.loading.documents import clean_text, make_document
 from graphrag_dual.loading.html import HtmlLoader
@@ -32,6 +33,7 @@ from graphrag_dual.ports import Loader
 
 __all__ = [
     "LOADERS",
+    "CodeLoader",
     "CsvLoader",
     "HtmlLoader",
     "JsonLinesLoader",
@@ -47,7 +49,7 @@ __all__ = [
 
 _log = logging.getLogger(__name__)
 
-LOADERS: tuple[Loader, ...] = (TextLoader(), HtmlLoader(), PdfLoader(), JsonLinesLoader(), CsvLoader())
+LOADERS: tuple[Loader, ...] = (TextLoader(), HtmlLoader(), PdfLoader(), JsonLinesLoader(), CsvLoader(), CodeLoader())
 
 
 def iter_documents(
@@ -87,8 +89,13 @@ def _load_all(
 
 def _distinct(loaded: Iterator[Document | SourceProblem]) -> Iterator[Document | SourceProblem]:
     seen: set[str] = set()
+    told: set[SourceProblem] = set()
     for item in loaded:
-        if isinstance(item, Document):
+        if isinstance(item, SourceProblem):  # one of many files may stand for all
+            if item in told:
+                continue
+            told.add(item)
+        else:
             if item.id in seen:
                 yield SourceProblem(item.uri, "another document of this call has the same uri")
                 continue
