@@ -20,7 +20,7 @@ from typing import Any, Self
 
 from anyio import to_thread
 
-from graphrag_dual.chunking import CONTEXT_TOKENS
+from graphrag_dual.chunking import chunk_window
 from graphrag_dual.config import Settings
 from graphrag_dual.connection import Connection, resolve_connection
 from graphrag_dual.errors import ConfigError, InputError, ModelError, UsageError
@@ -70,8 +70,6 @@ from graphrag_dual.store.runs import RunRecord, lease, run_record
 from graphrag_dual.store.status import Status, content_digest, read_status
 
 __all__ = ["DeleteReport", "Engine"]
-
-_MAX_CHUNK_TOKENS = 512
 
 _Load = Callable[[Sequence[Path]], Iterator[Document | SourceProblem]]
 
@@ -467,7 +465,6 @@ class Engine:
     def _ingest_tools(self, extractor: str | None) -> IngestTools:
         answers = StoredAnswers(self._database, workspace=self.workspace)
         chat = CachingChat(self._chat, answers, ledger=self._ledger) if self._chat else None
-        window = self._embedder.max_tokens - CONTEXT_TOKENS
         return IngestTools(
             database=self._database,
             workspace=self.workspace,
@@ -478,7 +475,7 @@ class Engine:
                 extractor or self.settings.extractor, chat=chat, options=extraction_options(self.settings)
             ),
             observer=self._observer,
-            max_tokens=min(self.settings.chunk_tokens or _MAX_CHUNK_TOKENS, window),
+            max_tokens=chunk_window(self._embedder.max_tokens, chunk_tokens=self.settings.chunk_tokens),
             concurrency=self.settings.model_concurrency,
         )
 

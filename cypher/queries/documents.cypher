@@ -12,7 +12,8 @@ RETURN c.id AS id;
 
 // name: put_documents(workspace: STRING, scope: STRING, rows: LIST<MAP>) write
 // Write documents with their chunks in order; chunks that are new await extraction and embedding.
-// A chunk that is still part of its document keeps what was extracted from it.
+// A chunk that is still part of its document keeps what was extracted from it. Noise awaits nothing and has no scope, so that
+// no full-text query finds it.
 UNWIND $rows AS row
 MERGE (d:Document {id: row.id})
 SET d = row.properties, d.workspace = $workspace
@@ -24,10 +25,11 @@ CALL (d, row) {
 CALL (d, row) {
   UNWIND row.chunks AS part
   MERGE (c:Chunk {id: part.id})
-  ON CREATE SET c:Pending, c.workspace = $workspace, c.scope = $scope, c.text = part.text, c.tokens = part.tokens, c.outcome = 'pending',
-                c.context = part.context
-  FOREACH (_ IN CASE WHEN c.context <> part.context THEN [1] ELSE [] END | SET c:Pending, c.context = part.context)
-  SET c.index = part.index, c.start = part.start, c.end = part.end, c.heading = part.heading, c.exact_terms = part.exact_terms
+  ON CREATE SET c.workspace = $workspace, c.scope = CASE WHEN part.noise THEN '' ELSE $scope END, c.text = part.text,
+                c.tokens = part.tokens, c.outcome = CASE WHEN part.noise THEN 'skipped' ELSE 'pending' END
+  FOREACH (_ IN CASE WHEN coalesce(c.context <> part.context, true) AND NOT part.noise THEN [1] ELSE [] END | SET c:Pending)
+  SET c.context = part.context, c.index = part.index, c.start = part.start, c.end = part.end, c.heading = part.heading,
+      c.page = part.page, c.line = part.line, c.exact_terms = part.exact_terms
   REMOVE c:Unread
   FOREACH (_ IN CASE WHEN part.cjk THEN [1] ELSE [] END | SET c:CjkChunk)
   FOREACH (_ IN CASE WHEN part.cjk THEN [] ELSE [1] END | REMOVE c:CjkChunk)

@@ -121,6 +121,7 @@ def _show_ingest(report: IngestReport) -> None:
         show_spends([replace(report.estimate, stage="foreseen")], indent="  ")
     _show_some("malformed record", report.rejected)
     _show_some("not extracted", report.failed_chunks)
+    _show_some("kept as it is, neither embedded nor extracted", report.noise)
     _show_some("not read", [f"{problem.uri}: {problem.reason}" for problem in report.problems])
 
 

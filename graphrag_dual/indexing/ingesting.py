@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 import anyio
 
 from graphrag_dual.batching import grouped
-from graphrag_dual.chunking import split
+from graphrag_dual.chunking import noise_in, split
 from graphrag_dual.concurrency import concurrently
 from graphrag_dual.errors import BudgetReached, GraphRagDualError, ModelUnavailable
 from graphrag_dual.ids import document_id
@@ -42,8 +42,9 @@ class IngestReport:
 
     ``chunks`` counts those written, ``chunks_seen`` all that the documents have.  ``rejected`` lists malformed records and
     ``problems`` unreadable sources, each with its reason; ``failed_chunks`` lists chunks that stay to be extracted, by
-    document.  ``writes`` counts changes that the server reported.  ``spend`` is what models
-    cost, by stage and model; ``estimate`` is what was foreseen, before each was asked, of the calls that extract.
+    document.  ``noise`` says of each written document what is kept but neither embedded nor extracted.  ``writes`` counts
+    changes that the server reported.  ``spend`` is what models cost, by stage and model; ``estimate`` is what was foreseen,
+    before each was asked, of the calls that extract.
     """
 
     documents: int = 0
@@ -64,6 +65,7 @@ class IngestReport:
     failed_chunks: list[str] = field(default_factory=list)
     spend: tuple[Spend, ...] = ()
     estimate: Spend | None = None
+    noise: list[str] = field(default_factory=list)
 
     @property
     def failed_share(self) -> float:
@@ -168,6 +170,7 @@ async def _ingest_group(tools: IngestTools, documents: Sequence[Document], repor
             waiting += [(document, chunk) for chunk in chunks if chunk.id in stored.unfinished]
         else:  # also where the chunks that failed are not cut like that any more
             changed.append((document, chunks))
+            report.noise += filter(None, [noise_in(document, chunks)])
     await put_document_batch(tools.database, tools.workspace, changed, known=known)
     report.chunks += sum(len(chunks) for _, chunks in changed)
     waiting += await _unfinished(tools, changed)

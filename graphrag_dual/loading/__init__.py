@@ -1,4 +1,4 @@
-"""Files into documents: text of several kinds, office formats, tables, messages and archives.
+"""Files into documents: text of several kinds, source code, office formats, tables, messages and archives.
 
     paths -> discover -> Source(path, uri) -> Loader -> Document | SourceProblem
                                            -> Container -> Member -> Loader of its own format
@@ -23,6 +23,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from graphrag_dual.loading.code import CodeLoader
 from graphrag_dual.loading.containers import Container, ZipContainer
 from graphrag_dual.loading.discovery import Globs, Source, discover
 from graphrag_dual.loading.documents import clean_text, make_document
@@ -42,6 +43,7 @@ from graphrag_dual.ports import Loader
 __all__ = [
     "CONTAINERS",
     "LOADERS",
+    "CodeLoader",
     "CsvLoader",
     "DocxLoader",
     "HtmlLoader",
@@ -73,6 +75,7 @@ LOADERS: tuple[Loader, ...] = (
     CsvLoader(),
     JsonLoader(),
     JsonLinesLoader(),
+    CodeLoader(),
 )
 CONTAINERS: tuple[Container, ...] = (ZipContainer(), MailContainer())
 
@@ -111,8 +114,13 @@ def _load_all(
 
 def _distinct(loaded: Iterator[Document | SourceProblem]) -> Iterator[Document | SourceProblem]:
     seen: set[str] = set()
+    told: set[SourceProblem] = set()
     for item in loaded:
-        if isinstance(item, Document):
+        if isinstance(item, SourceProblem):  # one of many files may stand for all
+            if item in told:
+                continue
+            told.add(item)
+        else:
             if item.id in seen:
                 yield SourceProblem(item.uri, "another document of this call has the same uri")
                 continue

@@ -114,7 +114,7 @@ def metadata_property(key: str) -> str:
 
 
 def _chunk_row(chunk: Chunk) -> Row:
-    searched = f"{chunk.context}\n{chunk.text}"
+    searched = "" if chunk.noise else f"{chunk.context}\n{chunk.text}"
     return {**asdict(chunk), "cjk": has_cjk_word(searched), "exact_terms": _exact_terms(searched)}
 
 

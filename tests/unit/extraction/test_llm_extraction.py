@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ValidationError
 
 from graphrag_dual.errors import ConfigError, ModelError, ModelRefused, ModelTruncated
-from graphrag_dual.extraction import LlmExtractor, SpacyExtractor, open_extractor
+from graphrag_dual.extraction import LlmExtractor, open_extractor
 from graphrag_dual.extraction.forms import MAX_ENTITIES, ExtractionForm
 from graphrag_dual.extraction.prompts import PROMPT_VERSION, user_prompt
 from graphrag_dual.ids import normalise_name
@@ -147,8 +147,8 @@ def test_the_model_reads_title_heading_and_text() -> None:
 
 def test_auto_takes_the_language_model_where_there_is_one() -> None:
     assert open_extractor("auto", chat=Answering({})).name == f"llm:m:{PROMPT_VERSION}"
-    assert isinstance(open_extractor("auto", chat=None), SpacyExtractor)
-    assert isinstance(open_extractor("spacy", chat=Answering({})), SpacyExtractor)
+    assert open_extractor("auto", chat=None).name.startswith("spacy:")
+    assert open_extractor("spacy", chat=Answering({})).name.startswith("spacy:")
 
 
 @pytest.mark.parametrize("spec", ["llm", "gliner", "recorded:", "spacy:large", ""])
