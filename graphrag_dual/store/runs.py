@@ -84,7 +84,7 @@ async def _take(database: Database, name: str, owner: str) -> int:
     """Take or renew the lease; its fencing token, which grows with every holder."""
     taken = (await database.write("take_lease", name=name, owner=owner, dead="", ttl_s=_TTL_S))[0]
     if not taken["taken"] and await to_thread.run_sync(is_dead, taken["owner"]):
-        _log.warning("the holder of the lease of %s is gone (%s); this run goes on", name, taken["owner"])
+        _log.info("the holder of the lease of %s is gone (%s); this run goes on", name, taken["owner"])
         taken = (await database.write("take_lease", name=name, owner=owner, dead=taken["owner"], ttl_s=_TTL_S))[0]
     if not taken["taken"]:
         raise JobBusy(
