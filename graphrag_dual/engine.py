@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -32,6 +32,7 @@ from graphrag_dual.indexing import (
     IngestTools,
     RefreshReport,
     RefreshTools,
+    Stop,
     estimate_ingest,
     ingest_documents,
     refresh_all,
@@ -110,6 +111,7 @@ class Engine:
         self._observer = observer
         self._extractor = extractor
         self._writer = report_writer
+        self._stop: Stop | None = None  # of the ingest that is running
         # Half the time of a channel, so that a channel without the vector has time left to look for the words.
         self._questions = QuestionEncoder(embedder, timeout_s=settings.channel_timeout_s / 2)
         self._searching = Searching(database, self._questions, embedder, settings, reranker=reranker)
@@ -172,32 +174,50 @@ class Engine:
         extractor: str | None = None,
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
+        wait_s: float = 0.0,
     ) -> IngestReport:
         """Bring files, folders or documents into the graph; unchanged ones cost nothing.
 
         ``include`` and ``exclude`` are patterns as in a ``.gitignore`` file for the files of folders; without them all that
-        are not hidden.  ``extractor`` overrides the setting of that name.  Communities and reports follow with ``refresh``.
+        are not hidden.  ``extractor`` overrides the setting of that name.  While another process writes to the workspace,
+        this call waits for ``wait_s`` seconds.  A run that ends early says why in ``report.stopped``: ``stop`` was called,
+        the budget is reached, the model is down, too many chunks failed.  Communities and reports follow with ``refresh``.
 
         Raises:
             InputError: a named path does not exist or is an address, or nothing could be read from any of them.
             UsageError: a pattern is none.
             ConfigError: no extractor is named, and the one at hand is of another kind than the workspace's; or there is a
                 budget, and the price of a model is not known.
-            BudgetReached: the budget does not admit another call; what was answered is written, a later run goes on.
             JobBusy: another process writes to this workspace.
         """
         load = partial(iter_documents, workspace=self.workspace, include=include, exclude=exclude)
         documents = await to_thread.run_sync(_opened, sources, load)
-        async with self._writing("ingest") as spent:
+        async with self._writing("ingest", wait_s=wait_s) as spent:
             tools, foresight = await self._tools_to_ingest(extractor)
             check_budget(self._ledger, [foresight.model if foresight.asks else "", paid_model(self._embedder)])
             billed_extractor = BilledExtractor(tools.extractor, self._ledger, foresight)
             await ensure_indexes(self._database, self._embedder, self.workspace, extractor=tools.extractor.name)
-            report = await ingest_documents(replace(tools, extractor=billed_extractor), documents)
+            with self._stoppable() as stop:
+                report = await ingest_documents(replace(tools, extractor=billed_extractor), documents, stop=stop)
             report.spend, report.estimate = spent(), billed_extractor.foreseen
-        if not report.documents and report.problems:
+        if not report.documents and report.problems and not report.stopped:
             raise _nothing_readable(report.problems)
         return report
+
+    @contextmanager
+    def _stoppable(self) -> Iterator[Stop]:
+        self._stop = Stop()
+        try:
+            yield self._stop
+        finally:
+            self._stop = None
+
+    def stop(self) -> bool:
+        """Have the ingest that is running, if any, end early and in order; whether there is one."""
+        stop = self._stop
+        if stop is not None:
+            stop.interrupt()
+        return stop is not None
 
     async def estimate(
         self,
@@ -420,21 +440,26 @@ class Engine:
             return await self._database.admin(name, **arguments)
 
     @asynccontextmanager
-    async def run_record(self, job: str) -> AsyncGenerator[RunRecord]:
-        """Hold the workspace's lease for a block and record the run; JobBusy when another process holds it."""
+    async def run_record(self, job: str, *, wait_s: float = 0.0) -> AsyncGenerator[RunRecord]:
+        """Hold the workspace's lease for a block and record the run; JobBusy when another process holds it.
+
+        It is asked for again for ``wait_s`` seconds.
+        """
         await migrate(self._database)
-        async with run_record(self._database, self.workspace, job) as record:
+        async with run_record(self._database, self.workspace, job, wait_s=wait_s) as record:
             yield record
 
     @asynccontextmanager
-    async def _writing(self, job: str = "other") -> AsyncGenerator[Callable[[], tuple[Spend, ...]]]:
+    async def _writing(
+        self, job: str = "other", *, wait_s: float = 0.0
+    ) -> AsyncGenerator[Callable[[], tuple[Spend, ...]]]:
         """Be the only writer of the workspace, on a schema that is up to date (the lease itself rests on it).
 
         Gives a function that says what models cost since; that is recorded under the name of ``job``.
         """
         await migrate(self._database)
         async with (
-            lease(self._database, self.workspace),
+            lease(self._database, self.workspace, wait_s=wait_s),
             billed(self._database, self.workspace, self._ledger, job=job) as spent,
         ):
             try:
@@ -477,6 +502,7 @@ class Engine:
             observer=self._observer,
             max_tokens=chunk_window(self._embedder.max_tokens, chunk_tokens=self.settings.chunk_tokens),
             concurrency=self.settings.model_concurrency,
+            max_failed_share=self.settings.max_failed_share,
         )
 
     def _refresh_tools(self) -> RefreshTools:

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from graphrag_dual.cli.money import estimate_json, show_estimate, show_spends
-from graphrag_dual.cli.options import AsJson, Budget, Home, Workspace, opened
+from graphrag_dual.cli.options import AsJson, Budget, Home, Wait, Workspace, opened, stoppable
 from graphrag_dual.cli.output import console, print_json, to_plain
 from graphrag_dual.config import Settings
 from graphrag_dual.indexing import IngestReport, RefreshReport, exit_code
@@ -54,6 +54,7 @@ def ingest(
         bool, typer.Option("--dry-run", help="Only estimate calls, tokens and cost; asks and writes nothing.")
     ] = False,
     budget: Budget = None,
+    wait: Wait = 0.0,
     home: Home = None,
     workspace: Workspace = None,
     as_json: AsJson = False,
@@ -61,22 +62,28 @@ def ingest(
     """Bring documents into the graph; unchanged ones cost nothing.
 
     Exit code 3: some chunks or files failed. Exit code 4: the budget is reached.
+
+    An interrupt, or SIGTERM, ends the run in order: what was paid for is written, the exit code is 0, and the same command
+    goes on from there. A second one ends it at once.
     """
     settings = Settings.load(home=home, workspace=workspace)
     if dry_run:
-        return _estimate(paths, extractor, include or (), exclude or (), home=home, workspace=workspace, as_json=as_json)
+        return _estimate(
+            paths, extractor, include or (), exclude or (), home=home, workspace=workspace, as_json=as_json
+        )
     with opened(home=home, workspace=workspace, budget=budget) as rag:
-        report = rag.ingest(paths, extractor=extractor, include=include or (), exclude=exclude or ())
-        refreshed = rag.refresh() if refresh else None
+        with stoppable(rag):
+            report = rag.ingest(paths, extractor=extractor, include=include or (), exclude=exclude or (), wait_s=wait)
+        refreshed = rag.refresh() if refresh and not report.stopped else None
     if as_json:
         print_json(ingest_json(report) | ({"refresh": to_plain(refreshed)} if refreshed else {}))
     else:
         _show_ingest(report)
         if refreshed:
             _show_refresh(refreshed)
-        elif report.writes:
+        elif report.writes and not report.stopped:
             console.print("next: graphrag-dual communities, then graphrag-dual reports (or ingest --refresh)")
-    if report.failed_share > settings.max_failed_share and not as_json:
+    if report.failed_share > settings.max_failed_share and not (as_json or report.stopped):
         console.print(
             f"{report.failed_share:.0%} of the chunks failed, more than max_failed_share allows "
             f"({settings.max_failed_share:.0%}); mend the cause and run it again"
@@ -119,6 +126,8 @@ def _show_ingest(report: IngestReport) -> None:
     show_spends(report.spend, indent="  ")
     if report.estimate is not None and report.estimate.calls:
         show_spends([replace(report.estimate, stage="foreseen")], indent="  ")
+    if report.stopped:
+        console.print(f"  {report.stopped}", markup=False)
     _show_some("malformed record", report.rejected)
     _show_some("not extracted", report.failed_chunks)
     _show_some("kept as it is, neither embedded nor extracted", report.noise)

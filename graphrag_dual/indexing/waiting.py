@@ -9,7 +9,7 @@ import anyio
 
 from graphrag_dual.batching import grouped
 from graphrag_dual.chunking import split
-from graphrag_dual.indexing.ingesting import IngestTools
+from graphrag_dual.indexing.reporting import IngestTools
 from graphrag_dual.model import Chunk, Document, SourceProblem
 from graphrag_dual.store.documents import StoredDocument, find_documents, finished_chunks
 
