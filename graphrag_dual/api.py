@@ -79,7 +79,11 @@ class GraphRAG:
         self._loop = LoopThread()
 
     ingest, aingest = _sync(Engine.ingest), _async(Engine.ingest)
+    retry_failed, aretry_failed = _sync(Engine.retry_failed), _async(Engine.retry_failed)
+    plan_sync, aplan_sync = _sync(Engine.plan_sync), _async(Engine.plan_sync)
+    sync, async_sync = _sync(Engine.sync), _async(Engine.sync)  # `async` is a keyword
     delete, adelete = _sync(Engine.delete), _async(Engine.delete)
+    verify_deleted, averify_deleted = _sync(Engine.verify_deleted), _async(Engine.verify_deleted)
     refresh, arefresh = _sync(Engine.refresh), _async(Engine.refresh)
     refresh_communities = _sync(Engine.refresh_communities)
     arefresh_communities = _async(Engine.refresh_communities)
@@ -88,6 +92,7 @@ class GraphRAG:
     ask, aask = _sync(Engine.ask), _async(Engine.ask)
     read, aread = _sync(Engine.read), _async(Engine.read)
     communities, acommunities = _sync(Engine.communities), _async(Engine.communities)
+    documents, adocuments = _sync(Engine.documents), _async(Engine.documents)
     indexed, aindexed = _sync(Engine.indexed), _async(Engine.indexed)
     status, astatus = _sync(Engine.status), _async(Engine.status)
     digest, adigest = _sync(Engine.digest), _async(Engine.digest)

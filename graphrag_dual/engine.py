@@ -1,6 +1,7 @@
 """The whole engine on one page: where a document goes, and where a question goes.
 
-    document -> load -> split -> extract -> resolve -> graph -> embed          Engine.ingest
+    document -> load -> split -> extract -> resolve -> graph -> embed          Engine.ingest, Engine.retry_failed
+    folder   -> plan -> adds and changes -> deletes                            Engine.sync
     graph    -> Leiden -> hierarchy -> reports -> a new live generation        Engine.refresh
     question -> plan -> [local | global] -> fuse -> arrange -> pack -> answer  Engine.search, Engine.ask
     a hit    -> the summaries above it, the details below it                   Engine.read
@@ -11,9 +12,10 @@ Everything here is async and runs on one event loop; ``graphrag_dual.api`` holds
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -30,12 +32,22 @@ from graphrag_dual.indexing import (
     IngestTools,
     RefreshReport,
     RefreshTools,
+    SyncPlan,
+    SyncReport,
+    Verification,
+    check_deletes,
     ingest_documents,
+    list_sources,
+    make_plan,
+    record_values,
     refresh_all,
     refresh_communities,
     refresh_reports,
+    retry_unfinished,
+    sync_values,
+    verify_deleted,
 )
-from graphrag_dual.loading import SourceProblem, iter_documents
+from graphrag_dual.loading import SourceProblem, folder_uri, iter_documents
 from graphrag_dual.model import Answer, Channel, Document, Reading, SearchFilter, SearchResult, SourceType
 from graphrag_dual.models import open_chat, open_embedder
 from graphrag_dual.ports import ChatModel, Embedder, Extractor, Observer, ReportWriter, Reranker
@@ -57,6 +69,13 @@ from graphrag_dual.store import (
 from graphrag_dual.store.communities import LiveCommunity, live_communities
 from graphrag_dual.store.documents import delete_documents, find_documents, resolve_uris
 from graphrag_dual.store.embeddings import embed_pending
+from graphrag_dual.store.lifecycle import (
+    DocumentStatus,
+    documents_below,
+    documents_by_ids,
+    documents_of_texts,
+    list_documents,
+)
 from graphrag_dual.store.runs import RunRecord, lease, run_record
 from graphrag_dual.store.status import Status, content_digest, read_status
 
@@ -165,23 +184,99 @@ class Engine:
             JobBusy: another process writes to this workspace.
         """
         documents = await to_thread.run_sync(_opened, sources, self.workspace)
-        async with self._writing():
-            tools = await to_thread.run_sync(self._ingest_tools, extractor)
-            state = await read_index_state(self._database, self.workspace)
-            if state is not None:
-                check_embedder(state, self._embedder, self.workspace)
-                if extractor is None and self.settings.extractor == "auto" and self._extractor is None:
-                    _check_extractor(state.extractor, tools.extractor.name, self.workspace)
+        async with self._recorded("ingest") as record:
+            tools = await self._checked_tools(extractor)
             await ensure_indexes(self._database, self._embedder, self.workspace, extractor=tools.extractor.name)
             report = await ingest_documents(tools, documents)
-        if not report.documents and report.problems:
-            raise _nothing_readable(report.problems)
+            record.result = record_values(asdict(report))
+            if not report.documents and report.problems:
+                raise _nothing_readable(report.problems)
         return report
+
+    async def retry_failed(self, *, extractor: str | None = None) -> IngestReport:
+        """Extract again only the chunks that failed, were refused or cut off, or never had their turn; no file is read.
+
+        Raises:
+            ConfigError: as for ``ingest``.
+            JobBusy: another process writes to this workspace.
+        """
+        async with self._recorded("retry") as record:
+            report = IngestReport()
+            if await read_index_state(self._database, self.workspace) is not None:
+                report = await retry_unfinished(await self._checked_tools(extractor))
+            record.result = {name: value for name, value in record_values(asdict(report)).items() if name != "problems"}
+        return report
+
+    async def plan_sync(self, folders: Path | str | Sequence[Path | str]) -> SyncPlan:
+        """What ``sync`` would do; nothing is written.
+
+        Raises:
+            InputError: one of ``folders`` is no folder.
+        """
+        paths = [Path(folders)] if isinstance(folders, str | Path) else [Path(folder) for folder in folders]
+        prefixes = [folder_uri(path) for path in paths]
+        sources = await to_thread.run_sync(_opened, paths, self.workspace)
+        listing = await to_thread.run_sync(lambda: list_sources(sources, folders=prefixes))
+        stored = await documents_below(self._database, self.workspace, prefixes)
+        known = {one.id for one in stored}
+        beside = await documents_by_ids(
+            self._database, self.workspace, [one.id for one in listing.documents if one.id not in known]
+        )
+        known |= {one.id for one in beside}
+        new = {one.text_hash for one in listing.documents if one.id not in known}
+        twins = await documents_of_texts(self._database, self.workspace, new)
+        return make_plan(listing, stored, elsewhere=beside, twins=twins)
+
+    async def sync(
+        self,
+        folders: Path | str | Sequence[Path | str],
+        *,
+        plan: SyncPlan | None = None,
+        max_delete_share: float | None = None,
+        extractor: str | None = None,
+    ) -> SyncReport:
+        """Make the index hold what ``folders`` hold: add, change, then delete what is gone from them, and nothing else.
+
+        ``plan`` is one that was shown before; ``max_delete_share`` overrides the setting of that name.
+
+        Raises:
+            TooManyDeletes: more would be deleted than that; nothing was written.
+            InputError: one of ``folders`` is no folder.
+            ConfigError: as for ``ingest``.
+            JobBusy: another process writes to this workspace.
+        """
+        share = self.settings.max_delete_share if max_delete_share is None else max_delete_share
+        folders = [folders] if isinstance(folders, str | Path) else list(folders)
+        async with self._recorded("sync") as record:
+            started, writes = time.perf_counter(), self._database.writes
+            report = SyncReport(plan or await self.plan_sync(folders))
+            check_deletes(report.plan, max_share=share)
+            if wanted := report.plan.to_read:
+                documents = await to_thread.run_sync(_opened, folders, self.workspace)
+                report.ingested = await self.ingest(
+                    (one for one in documents if isinstance(one, Document) and one.uri in wanted), extractor=extractor
+                )
+            gone = await self._replaced(report)
+            report.deleted = (await self.delete(gone)).deleted if gone else ()
+            planned = {*report.plan.delete, *(one.old for one in report.plan.rename)}
+            report.not_deleted = tuple(sorted(planned - set(report.deleted)))
+            report.writes = self._database.writes - writes
+            report.seconds = time.perf_counter() - started
+            record.result = sync_values(report)
+        return report
+
+    async def _replaced(self, report: SyncReport) -> list[str]:
+        """What a sync may delete: nothing while too much of what is to take its place failed."""
+        if report.ingested is not None and report.ingested.failed_share > self.settings.max_failed_share:
+            return []
+        there = await self.indexed([one.new for one in report.plan.rename])
+        return [*report.plan.delete, *(one.old for one in report.plan.rename if one.new in there)]
 
     async def delete(self, uris: str | Sequence[str]) -> DeleteReport:
         """Delete documents by URI, with every entity, fact, vector and report that only they support.
 
-        The URI of a CSV file stands for all its rows, that of a JSONL file for its rows without an ``id``.
+        The URI of a CSV file stands for all its rows, that of a JSONL file for its rows without an ``id``.  One that ends in
+        ``/`` stands for all documents below it, unless it is the URI of a document.
 
         Raises:
             SchemaMismatch: the index was built with another embedding model.
@@ -194,15 +289,46 @@ class Engine:
                 return DeleteReport((), tuple(sorted(set(uris))), 0)
             check_embedder(state, self._embedder, self.workspace)
             writes = self._database.writes
-            found = await resolve_uris(self._database, self.workspace, uris)
+            below = await self._below(uris)
+            found = await resolve_uris(self._database, self.workspace, [*uris, *itertools.chain(*below.values())])
             await delete_documents(self._database, self.workspace, found.values())
             await rebuild_stale(self._database, self.workspace)
             await embed_pending(self._database, self._embedder, self.workspace)
             return DeleteReport(
                 deleted=tuple(sorted(found)),
-                unknown=tuple(sorted(uri for uri in set(uris) if not any(_is_of(one, uri) for one in found))),
+                unknown=tuple(
+                    sorted(uri for uri in set(uris) - below.keys() if not any(_is_of(one, uri) for one in found))
+                ),
                 writes=self._database.writes - writes,
             )
+
+    async def verify_deleted(
+        self, uri: str, *, sources: Path | str | Iterable[Path | str | Document] = ()
+    ) -> Verification:
+        """Look in the whole workspace for anything that is left of the document ``uri``; nothing is written.
+
+        ``sources`` give its text as it was, if it is still at hand: then no run of twelve of its words may be left that no
+        surviving document holds.
+
+        Raises:
+            InputError: one of ``sources`` cannot be read.
+        """
+        opened = await to_thread.run_sync(lambda: list(_opened(sources, self.workspace)))
+        problems = [one for one in opened if isinstance(one, SourceProblem)]
+        if problems:
+            raise _nothing_readable(problems)
+        texts = [one for one in opened if isinstance(one, Document)]
+        return await verify_deleted(self._database, self.workspace, uri, texts=texts)
+
+    async def _below(self, uris: Sequence[str]) -> dict[str, list[str]]:
+        """URIs of the documents below each of ``uris`` that is a folder's; a document of just that URI comes first."""
+        folders = [uri for uri in uris if uri.endswith("/")]
+        exact = await self.indexed(folders)
+        return {
+            folder: found
+            for folder in folders
+            if folder not in exact and (found := [one.uri for one in await self.documents(below=folder)])
+        }
 
     # -- from the graph to communities and reports -------------------------------------------------------------------
 
@@ -294,6 +420,10 @@ class Engine:
         ids = {document_id(self.workspace, uri): uri for uri in uris}
         return {ids[one] for one in await find_documents(self._database, self.workspace, list(ids))}
 
+    async def documents(self, *, below: str = "") -> list[DocumentStatus]:
+        """Documents whose URI begins with ``below``, by URI, each with what came of its chunks."""
+        return await list_documents(self._database, self.workspace, below=below)
+
     async def communities(self) -> list[LiveCommunity]:
         """The live communities, coarsest and largest first, with the heads of their reports."""
         return await live_communities(self._database, self.workspace)
@@ -337,16 +467,39 @@ class Engine:
             yield record
 
     @asynccontextmanager
-    async def _writing(self) -> AsyncGenerator[None]:
-        """Be the only writer of the workspace, on a schema that is up to date (the lease itself rests on it)."""
+    async def _writing(self) -> AsyncGenerator[str]:
+        """Be the only writer of the workspace, on a schema that is up to date (the lease itself rests on it).
+
+        Gives the owner of the lease, which is empty inside a run that holds it already.
+        """
         await migrate(self._database)
-        async with lease(self._database, self.workspace):
+        async with lease(self._database, self.workspace) as owner:
             try:
-                yield
+                yield owner
             finally:
                 self._searching.index_changed()
 
+    @asynccontextmanager
+    async def _recorded(self, job: str) -> AsyncGenerator[RunRecord]:
+        """Be the only writer and leave a record, unless this is part of a run that leaves one."""
+        async with self._writing() as owner:
+            if not owner:
+                yield RunRecord("")
+                return
+            async with run_record(self._database, self.workspace, job) as record:
+                yield record
+
     # -- tools ---------------------------------------------------------------------------------------------------------
+
+    async def _checked_tools(self, extractor: str | None) -> IngestTools:
+        """Tools that fit the workspace as it is."""
+        tools = await to_thread.run_sync(self._ingest_tools, extractor)
+        state = await read_index_state(self._database, self.workspace)
+        if state is not None:
+            check_embedder(state, self._embedder, self.workspace)
+            if extractor is None and self.settings.extractor == "auto" and self._extractor is None:
+                _check_extractor(state.extractor, tools.extractor.name, self.workspace)
+        return tools
 
     def _ingest_tools(self, extractor: str | None) -> IngestTools:
         window = self._embedder.max_tokens - CONTEXT_TOKENS

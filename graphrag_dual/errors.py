@@ -12,6 +12,7 @@
     |   +-- ModelRefused              the model or its content filter declined to answer
     |   +-- ModelTruncated            the answer did not fit the token limit
     +-- JobBusy                       another run holds the lease
+    +-- TooManyDeletes                a sync would delete more of the index than allowed
 
 Each carries ``hint``: the next step, one sentence.  ``str(error)`` is one line and never holds a secret.
 """
@@ -30,6 +31,7 @@ __all__ = [
     "ModelRefused",
     "ModelTruncated",
     "SchemaMismatch",
+    "TooManyDeletes",
     "UsageError",
 ]
 
@@ -101,3 +103,7 @@ class JobBusy(GraphRagDualError):
     """Another run of the same job holds the lease; try later."""
 
     exit_code = 75
+
+
+class TooManyDeletes(GraphRagDualError):
+    """A sync would delete a larger share of the index than allowed; nothing was written."""

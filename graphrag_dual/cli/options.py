@@ -12,11 +12,17 @@ from graphrag_dual.api import GraphRAG
 from graphrag_dual.cli.output import ProgressBars
 from graphrag_dual.config import Settings
 
-__all__ = ["AsJson", "Home", "Workspace", "opened"]
+__all__ = ["AsJson", "Extractor", "Home", "Workspace", "Yes", "opened"]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Home = Annotated[str | None, typer.Option("--home", help="Name of the local server home.", show_default="default")]
 Workspace = Annotated[str | None, typer.Option("--workspace", help="Workspace to act on.", show_default="default")]
+
+Extractor = Annotated[
+    str | None,
+    typer.Option(help="llm, spacy or recorded:FILE.", show_default="llm with an endpoint configured, else spacy"),
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask, as for scheduled use.")]
 
 
 @contextmanager

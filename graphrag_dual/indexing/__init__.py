@@ -1,8 +1,9 @@
-"""The two flows that write: documents into the graph, and the graph into communities with reports."""
+"""The flows that write: documents into the graph and out of it, and the graph into communities with reports."""
 
 from __future__ import annotations
 
 from graphrag_dual.indexing.ingesting import IngestReport, IngestTools, ingest_documents
+from graphrag_dual.indexing.recording import record_values
 from graphrag_dual.indexing.refreshing import (
     RefreshReport,
     RefreshTools,
@@ -10,17 +11,31 @@ from graphrag_dual.indexing.refreshing import (
     refresh_communities,
     refresh_reports,
 )
+from graphrag_dual.indexing.retrying import retry_unfinished
+from graphrag_dual.indexing.syncing import SyncPlan, SyncReport, check_deletes, list_sources, make_plan, sync_values
+from graphrag_dual.indexing.verifying import Residue, Verification, verify_deleted
 
 __all__ = [
     "IngestReport",
     "IngestTools",
     "RefreshReport",
     "RefreshTools",
+    "Residue",
+    "SyncPlan",
+    "SyncReport",
+    "Verification",
+    "check_deletes",
     "exit_code",
     "ingest_documents",
+    "list_sources",
+    "make_plan",
+    "record_values",
     "refresh_all",
     "refresh_communities",
     "refresh_reports",
+    "retry_unfinished",
+    "sync_values",
+    "verify_deleted",
 ]
 
 

@@ -27,7 +27,7 @@ from graphrag_dual.store.documents import find_documents, put_document_batch, pu
 from graphrag_dual.store.embeddings import embed_pending
 from graphrag_dual.vectors import well_formed
 
-__all__ = ["IngestReport", "IngestTools", "ingest_documents"]
+__all__ = ["IngestReport", "IngestTools", "extract_chunks", "finish", "ingest_documents"]
 
 # A killed run loses at most one group of extractions; a group of documents bounds memory.
 _DOCUMENTS_PER_GROUP = 200
@@ -93,13 +93,18 @@ async def ingest_documents(tools: IngestTools, sources: Iterable[Document | Sour
     while group := await anyio.to_thread.run_sync(next, groups, None):
         await _ingest_group(tools, _distinct(group), report)
     await _note_earlier_versions(tools, report)
+    await finish(tools, report)
+    report.writes = tools.database.writes - writes
+    report.seconds = time.perf_counter() - started
+    return report
+
+
+async def finish(tools: IngestTools, report: IngestReport) -> None:
+    """Rebuild what is derived from chunks that came, changed or went, and embed what awaits it."""
     await rebuild_stale(tools.database, tools.workspace, on_progress=_stage(tools, "resolve"))
     report.embedded = await embed_pending(
         tools.database, tools.embedder, tools.workspace, on_progress=_stage(tools, "embed")
     )
-    report.writes = tools.database.writes - writes
-    report.seconds = time.perf_counter() - started
-    return report
 
 
 def _only_documents(
@@ -166,7 +171,7 @@ async def _ingest_group(tools: IngestTools, documents: Sequence[Document], repor
     await put_document_batch(tools.database, tools.workspace, changed, known=known)
     report.chunks += sum(len(chunks) for _, chunks in changed)
     waiting += await _unfinished(tools, changed)
-    await _extract(tools, waiting, report)
+    await extract_chunks(tools, waiting, report)
     tools.observer.progress("documents", report.documents, None)
 
 
@@ -187,7 +192,8 @@ async def _unfinished(
     ]
 
 
-async def _extract(tools: IngestTools, waiting: Sequence[tuple[Document, Chunk]], report: IngestReport) -> None:
+async def extract_chunks(tools: IngestTools, waiting: Sequence[tuple[Document, Chunk]], report: IngestReport) -> None:
+    """Extract ``waiting`` chunks, write what came of each and count it in ``report``; a group of chunks at a time."""
     for group in grouped(waiting, limit=_CHUNKS_PER_GROUP):
         results: list[tuple[Extraction, Usage]] = await _extract_group(tools, group)
         resolutions = [(extraction, resolve(extraction, workspace=tools.workspace)) for extraction, _ in results]

@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from graphrag_dual.errors import InputError
-from graphrag_dual.loading.discovery import Source, discover, readable_name
+from graphrag_dual.loading.discovery import Source, discover, folder_uri, readable_name
 from graphrag_dual.loading.documents import clean_text, make_document
 from graphrag_dual.loading.html import HtmlLoader
 from graphrag_dual.loading.pdf import PdfLoader
@@ -41,6 +41,7 @@ __all__ = [
     "TextLoader",
     "clean_text",
     "discover",
+    "folder_uri",
     "iter_documents",
     "make_document",
 ]

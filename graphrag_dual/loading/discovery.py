@@ -11,7 +11,7 @@ from pathlib import Path
 from graphrag_dual.errors import InputError
 from graphrag_dual.model import SourceProblem
 
-__all__ = ["Source", "discover", "readable_name"]
+__all__ = ["Source", "discover", "folder_uri", "readable_name"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +46,23 @@ def discover(paths: Sequence[Path]) -> list[Source | SourceProblem]:
                 seen.add(member.path)
             found.append(member)
     return found
+
+
+def folder_uri(path: Path) -> str:
+    """What the URIs of all files below the folder ``path`` begin with, such as ``docs/``.
+
+    Raises:
+        InputError: ``path`` is no folder, or has no name.
+    """
+    root = Path(os.path.abspath(path))
+    if not root.is_dir():
+        what = "is not a folder" if root.exists() else "does not exist"
+        raise InputError(f"{readable_name(str(path))} {what}", hint="give an existing folder")
+    if not root.name:
+        raise InputError(
+            f"{readable_name(str(path))} has no name that URIs could begin with", hint="give a folder in it"
+        )
+    return f"{_uri(root, root)}/"
 
 
 def readable_name(name: str) -> str:

@@ -6,7 +6,7 @@ import asyncio
 import re
 import time
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Generator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ Row = dict[str, Any]
 _MINIMUM = (5, 26)
 _CONNECT_S = 10.0
 # Leases and run records come and go with every run and say nothing about what it changed.
-_BOOKKEEPING = frozenset({"take_lease", "release_lease", "start_run", "finish_run"})
+_BOOKKEEPING = frozenset({"take_lease", "release_lease", "start_run", "finish_run", "note_refresh"})
 _NO_INDEX = re.compile(r"no such (?:fulltext|vector) schema index: (\w+)")
 _SCHEMES = ("bolt://", "bolt+s://", "bolt+ssc://", "neo4j://", "neo4j+s://", "neo4j+ssc://")
 
@@ -159,6 +159,17 @@ class Database:
         if query.mode == "read":
             raise TypeError(f"{name} is a read query")
         return await self.run(query, arguments)
+
+    async def iter_read(self, name: str, /, **arguments: object) -> AsyncIterator[Row]:
+        """Rows of a named read query as they come, for one that gives more than memory should hold; nothing is retried."""
+        query = query_book()[name]
+        query.check(arguments)
+        async with (
+            _translated(self.uri, self.database),
+            self._driver.session(database=self.database, default_access_mode=neo4j.READ_ACCESS) as session,
+        ):
+            async for record in await session.run(query.text, dict(arguments)):
+                yield dict(zip(record.keys(), record.values(), strict=True))
 
     async def admin(self, name: str, /, **arguments: object) -> list[Row]:
         """Run a statement of the DBA."""
