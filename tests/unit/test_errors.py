@@ -17,6 +17,7 @@ EXIT_CODES = {
     "ModelRefused": 70,
     "ModelTruncated": 70,
     "SchemaMismatch": 78,
+    "TooManyDeletes": 1,
     "UsageError": 2,
 }
 
