@@ -152,8 +152,8 @@ def _text_of(chunks: Sequence[Chunk]) -> str:
     parts: list[str] = []
     at = 0
     for chunk in sorted(chunks, key=lambda chunk: chunk.start):
-        parts += [" " * (chunk.start - at), chunk.text]
-        at = chunk.end
+        parts += [" " * (chunk.start - at), chunk.text[max(at - chunk.start, 0) :]]
+        at = max(at, chunk.end)
     return "".join(parts)
 
 

@@ -132,7 +132,9 @@ def test_the_new_text_is_in_before_the_old_one_goes(
     there: list[list[str]] = []
 
     async def extract(chunk: object, document: object) -> object:
-        rows = cypher(engine.settings, "MATCH (d:Document {workspace: $workspace, uri: 'docs/a.txt'}) RETURN d.uri AS uri")
+        rows = cypher(
+            engine.settings, "MATCH (d:Document {workspace: $workspace, uri: 'docs/a.txt'}) RETURN d.uri AS uri"
+        )
         there.append([row["uri"] for row in rows])
         return await MarkupExtractor.extract(extractor, chunk, document)  # type: ignore[arg-type]
 
