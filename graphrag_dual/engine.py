@@ -293,6 +293,8 @@ class Engine:
             found = await resolve_uris(self._database, self.workspace, [*uris, *itertools.chain(*below.values())])
             await delete_documents(self._database, self.workspace, found.values())
             await rebuild_stale(self._database, self.workspace)
+            if found:
+                await drop_empty_communities(self._database, self.workspace)
             await embed_pending(self._database, self._embedder, self.workspace)
             return DeleteReport(
                 deleted=tuple(sorted(found)),

@@ -88,6 +88,12 @@ RETURN s.generation AS generation, toString(s.refreshed_at) AS refreshed_at,
          RETURN e
        } AS new_entities;
 
+// name: drop_empty_communities(workspace: STRING) write
+// Remove communities, of whatever generation, whose members are all gone.
+MATCH (c:__Community__ {workspace: $workspace})
+WHERE NOT EXISTS { (c)<-[:PARENT_COMMUNITY*0..12]-(:__Community__)<-[:IN_COMMUNITY]-(:__Entity__) }
+DETACH DELETE c;
+
 // name: latest_reading(workspace: STRING) read
 // The latest run that read files and says which it could not read.
 MATCH (r:JobRun {workspace: $workspace}) WHERE r.result CONTAINS '"problems"'

@@ -18,6 +18,7 @@ __all__ = [
     "documents_below",
     "documents_by_ids",
     "documents_of_texts",
+    "drop_empty_communities",
     "find_residue",
     "iter_stored_texts",
     "iter_unfinished",
@@ -155,6 +156,11 @@ def _text_of(chunks: Sequence[Chunk]) -> str:
         parts += [" " * (chunk.start - at), chunk.text[max(at - chunk.start, 0) :]]
         at = max(at, chunk.end)
     return "".join(parts)
+
+
+async def drop_empty_communities(database: Database, workspace: str) -> None:
+    """Remove communities whose members are all gone, the previous generation's too."""
+    await database.write("drop_empty_communities", workspace=workspace)
 
 
 async def note_refresh(database: Database, workspace: str) -> None:
