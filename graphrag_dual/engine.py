@@ -74,6 +74,7 @@ from graphrag_dual.store.lifecycle import (
     documents_below,
     documents_by_ids,
     documents_of_texts,
+    drop_empty_communities,
     list_documents,
 )
 from graphrag_dual.store.runs import RunRecord, lease, run_record
