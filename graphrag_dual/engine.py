@@ -38,7 +38,7 @@ from graphrag_dual.indexing import (
     check_deletes,
     ingest_documents,
     list_sources,
-    make_plan,
+    plan_from,
     record_values,
     refresh_all,
     refresh_communities,
@@ -69,14 +69,7 @@ from graphrag_dual.store import (
 from graphrag_dual.store.communities import LiveCommunity, live_communities
 from graphrag_dual.store.documents import delete_documents, find_documents, resolve_uris
 from graphrag_dual.store.embeddings import embed_pending
-from graphrag_dual.store.lifecycle import (
-    DocumentStatus,
-    documents_below,
-    documents_by_ids,
-    documents_of_texts,
-    drop_empty_communities,
-    list_documents,
-)
+from graphrag_dual.store.lifecycle import DocumentStatus, drop_empty_communities, list_documents
 from graphrag_dual.store.runs import RunRecord, lease, run_record
 from graphrag_dual.store.status import Status, content_digest, read_status
 
@@ -218,15 +211,7 @@ class Engine:
         prefixes = [folder_uri(path) for path in paths]
         sources = await to_thread.run_sync(_opened, paths, self.workspace)
         listing = await to_thread.run_sync(lambda: list_sources(sources, folders=prefixes))
-        stored = await documents_below(self._database, self.workspace, prefixes)
-        known = {one.id for one in stored}
-        beside = await documents_by_ids(
-            self._database, self.workspace, [one.id for one in listing.documents if one.id not in known]
-        )
-        known |= {one.id for one in beside}
-        new = {one.text_hash for one in listing.documents if one.id not in known}
-        twins = await documents_of_texts(self._database, self.workspace, new)
-        return make_plan(listing, stored, elsewhere=beside, twins=twins)
+        return await plan_from(self._database, self.workspace, listing)
 
     async def sync(
         self,

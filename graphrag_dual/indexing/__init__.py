@@ -12,7 +12,7 @@ from graphrag_dual.indexing.refreshing import (
     refresh_reports,
 )
 from graphrag_dual.indexing.retrying import retry_unfinished
-from graphrag_dual.indexing.syncing import SyncPlan, SyncReport, check_deletes, list_sources, make_plan, sync_values
+from graphrag_dual.indexing.syncing import SyncPlan, SyncReport, check_deletes, list_sources, plan_from, sync_values
 from graphrag_dual.indexing.verifying import Residue, Verification, verify_deleted
 
 __all__ = [
@@ -28,7 +28,7 @@ __all__ = [
     "exit_code",
     "ingest_documents",
     "list_sources",
-    "make_plan",
+    "plan_from",
     "record_values",
     "refresh_all",
     "refresh_communities",

@@ -16,7 +16,8 @@ from graphrag_dual.ids import content_hash
 from graphrag_dual.indexing.ingesting import IngestReport
 from graphrag_dual.indexing.recording import record_values
 from graphrag_dual.model import Document, SourceProblem
-from graphrag_dual.store.lifecycle import StoredHash
+from graphrag_dual.store.database import Database
+from graphrag_dual.store.lifecycle import StoredHash, documents_below, documents_by_ids, documents_of_texts
 
 __all__ = [
     "Duplicate",
@@ -28,11 +29,12 @@ __all__ = [
     "check_deletes",
     "list_sources",
     "make_plan",
+    "plan_from",
     "sync_values",
 ]
 
 # A folder, a row of a file, a member of an archive.
-_INSIDE = re.compile(r"[/#!]")
+_INSIDE = re.compile(r"[/#]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +172,18 @@ def make_plan(
         stored=len(stored),
         elsewhere=sum(not one.uri.startswith(listing.folders) for one in listed.values()),
     )
+
+
+async def plan_from(database: Database, workspace: str, listing: Listing) -> SyncPlan:
+    """Compare a listing with the graph; nothing is written."""
+    stored = await documents_below(database, workspace, listing.folders)
+    known = {one.id for one in stored}
+    outside = [one.id for one in listing.documents if one.id not in known]
+    elsewhere = await documents_by_ids(database, workspace, outside)
+    known |= {one.id for one in elsewhere}
+    new = {one.text_hash for one in listing.documents if one.id not in known}
+    twins = await documents_of_texts(database, workspace, new)
+    return make_plan(listing, stored, elsewhere=elsewhere, twins=twins)
 
 
 def _lies_in(uri: str, unread: set[str]) -> bool:

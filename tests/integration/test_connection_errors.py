@@ -124,7 +124,7 @@ def test_what_community_edition_cannot_be_made_to_refuse_is_translated_by_its_co
 
     async def refuse() -> None:
         async with store._translated("bolt://h:1", "neo4j"):
-            raise ClientError._hydrate_neo4j(code=code, message="m")  # type: ignore[attr-defined]  # as the driver does
+            raise ClientError._hydrate_neo4j(code=code, message="m")  # as the driver does
 
     with pytest.raises(DatabaseError, match=cause) as error:
         asyncio.run(refuse())
