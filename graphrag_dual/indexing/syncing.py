@@ -77,7 +77,8 @@ class SyncPlan:
     """What a run would do, as URIs.  Renamed documents are in ``rename`` alone, neither in ``add`` nor in ``delete``.
 
     ``unfinished`` did not change and have chunks to be extracted again.  ``kept`` are indexed, and there but unreadable.
-    ``stored`` counts the documents of the folders in the index, ``elsewhere`` those found whose URI does not lie below
+    ``stored`` counts the documents of the folders in the index, ``lost`` those to be deleted whose text no document of the
+    folders holds any more, ``elsewhere`` those found whose URI does not lie below
     their folder (JSON rows with an ``id``): these are added and changed, and never deleted.
     """
 
@@ -92,6 +93,7 @@ class SyncPlan:
     kept: tuple[str, ...] = ()
     unchanged: int = 0
     stored: int = 0
+    lost: int = 0
     elsewhere: int = 0
 
     @property
@@ -101,8 +103,8 @@ class SyncPlan:
 
     @property
     def delete_share(self) -> float:
-        """Share of the stored documents of the folders that would be deleted, 0 to 1; a rename is no deletion."""
-        return len(self.delete) / self.stored if self.stored else 0.0
+        """Share of the stored documents of the folders whose text would be lost, 0 to 1; a rename loses none."""
+        return self.lost / self.stored if self.stored else 0.0
 
 
 @dataclass(slots=True)
@@ -156,6 +158,7 @@ def make_plan(
     renames = _renames([one for one in absent if one.uri not in kept], new)
     renamed, replaced = {one.new for one in renames}, {one.old for one in renames}
     gone = {one.uri for one in absent} - kept - replaced
+    texts = {one.text_hash for one in listed.values()}
     return SyncPlan(
         folders=listing.folders,
         add=tuple(sorted(one.uri for one in new if one.uri not in renamed)),
@@ -170,6 +173,7 @@ def make_plan(
         kept=tuple(sorted(kept)),
         unchanged=len(same),
         stored=len(stored),
+        lost=sum(one.uri in gone and one.text_hash not in texts for one in absent),
         elsewhere=sum(not one.uri.startswith(listing.folders) for one in listed.values()),
     )
 
@@ -232,7 +236,7 @@ def check_deletes(plan: SyncPlan, *, max_share: float) -> None:
     """
     if plan.delete_share > max_share:
         raise TooManyDeletes(
-            f"{len(plan.delete)} of {plan.stored} documents of {', '.join(plan.folders)} are gone and would be deleted, "
+            f"{plan.lost} of {plan.stored} documents of {', '.join(plan.folders)} are gone and would be deleted, "
             f"more than {max_share:.0%}; nothing was written",
             hint="check that the folder is there and whole, then allow it: --max-deletes 1",
         )

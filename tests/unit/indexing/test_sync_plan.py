@@ -149,6 +149,15 @@ def test_a_share_that_is_just_allowed_is_allowed() -> None:
         check_deletes(plan, max_share=0.49)
 
 
+def test_a_run_that_was_killed_between_adding_and_deleting_renamed_files_is_not_refused_the_next_time() -> None:
+    texts = {f"docs/new/{n}.md": str(n) for n in range(4)}
+    old = {f"docs/{n}.md": str(n) for n in range(4)}
+    plan = make_plan(listing(texts), stored({**old, **texts}))
+
+    assert plan.delete == tuple(sorted(old))
+    check_deletes(plan, max_share=0)
+
+
 TEXTS = st.dictionaries(st.sampled_from([f"docs/{name}.md" for name in "abcdef"]), st.sampled_from(["x", "y", "z"]))
 
 
