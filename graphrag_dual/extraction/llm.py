@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from graphrag_dual.errors import ModelError, ModelRefused, ModelTruncated
+from graphrag_dual.errors import ModelError, ModelRefused, ModelTruncated, ModelUnavailable
 from graphrag_dual.extraction.forms import ExtractionForm
 from graphrag_dual.extraction.prompts import PROMPT_VERSION, SYSTEM, user_prompt
 from graphrag_dual.ids import normalise_name
@@ -28,6 +28,8 @@ class LlmExtractor:
         user = user_prompt(chunk.text, title=document.title, heading=chunk.heading)
         try:
             form, usage = await self._chat.complete_as(ExtractionForm, system=SYSTEM, user=user)
+        except ModelUnavailable:
+            raise  # not this chunk's fault: the run stops
         except ModelError as error:
             return Extraction(chunk.id, _outcome(error), reason=error.what), Usage()
         return _checked(form, chunk.id), usage

@@ -15,7 +15,7 @@ import anyio
 from graphrag_dual.batching import grouped
 from graphrag_dual.chunking import split
 from graphrag_dual.concurrency import concurrently
-from graphrag_dual.errors import GraphRagDualError
+from graphrag_dual.errors import BudgetReached, GraphRagDualError, ModelUnavailable
 from graphrag_dual.ids import document_id
 from graphrag_dual.loading import SourceProblem
 from graphrag_dual.model import Chunk, Document, Extraction, Usage
@@ -218,6 +218,8 @@ async def _extract_group(tools: IngestTools, group: Sequence[tuple[Document, Chu
         document, chunk = item
         try:
             return await tools.extractor.extract(chunk, document)
+        except (BudgetReached, ModelUnavailable):
+            raise  # no chunk's fault: the run stops here, and the next one goes on
         except Exception as error:  # recorded with the chunk and tried again; the chunks beside it are paid for
             reason = error.what if isinstance(error, GraphRagDualError) else f"{type(error).__name__}: {error}"
             return Extraction(chunk.id, "failed", reason=well_formed(reason)[:500]), Usage()
