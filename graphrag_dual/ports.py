@@ -109,8 +109,8 @@ class Embedder(Protocol):
         """Vector of a question."""
         ...
 
-    async def embed_batch(self, texts: Sequence[str]) -> list[Vector]:
-        """Vectors of passages, in the order of ``texts``."""
+    async def embed_batch(self, texts: Sequence[str]) -> Sequence[Vector | None]:
+        """Vectors of passages, in the order of ``texts``; None for a text that the model gave no usable vector for."""
         ...
 
     async def aclose(self) -> None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from graphrag_dual.errors import ModelError, ModelRefused, ModelTruncated
+from graphrag_dual.errors import ModelError, ModelRefused, ModelTruncated, ModelUnavailable
 from graphrag_dual.extraction.checking import checked
 from graphrag_dual.extraction.forms import ExtractionForm
 from graphrag_dual.extraction.grounding import Ground
@@ -141,6 +141,8 @@ class LlmExtractor:
     async def _ask(self, system: str, user: str) -> _Passes:
         try:
             form, usage = await self._chat.complete_as(ExtractionForm, system=system, user=user)
+        except ModelUnavailable:
+            raise  # not this chunk's fault: the run stops
         except ModelError as error:
             return _Passes(failed=_outcome(error), reason=error.what)
         return _Passes((form,), usage)
