@@ -391,7 +391,9 @@ class Engine:
 
     async def _tools_to_ingest(self, extractor: str | None) -> tuple[IngestTools, Foresight]:
         """The tools, once they are found to fit the workspace, and what is known of the calls that they will make."""
-        tools = await to_thread.run_sync(self._ingest_tools, extractor)
+        answers = StoredAnswers(self._database, workspace=self.workspace)
+        chat = CachingChat(self._chat, answers, ledger=self._ledger) if self._chat else None
+        tools = await to_thread.run_sync(self._ingest_tools, extractor, chat)
         state = await read_index_state(self._database, self.workspace)
         if state is not None:
             check_embedder(state, self._embedder, self.workspace)
@@ -401,15 +403,13 @@ class Engine:
             self._database,
             self.workspace,
             tools.extractor,
-            model=self._chat.model_name if self._chat else "",
+            chat=chat,
             gleanings=self.settings.gleanings,
             prices=self._ledger.prices,
         )
         return tools, foresight
 
-    def _ingest_tools(self, extractor: str | None) -> IngestTools:
-        answers = StoredAnswers(self._database, workspace=self.workspace)
-        chat = CachingChat(self._chat, answers, ledger=self._ledger) if self._chat else None
+    def _ingest_tools(self, extractor: str | None, chat: ChatModel | None) -> IngestTools:
         window = self._embedder.max_tokens - CONTEXT_TOKENS
         return IngestTools(
             database=self._database,

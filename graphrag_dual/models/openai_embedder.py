@@ -111,7 +111,8 @@ class OpenAIEmbedder:
     async def _vectors(self, texts: list[str]) -> list[list[float]]:
         """Ask for vectors, in the order of ``texts``; their number is checked here, their content is not."""
         body = {"model": self._name, "input": texts, "encoding_format": "float"}
-        answer = await self._endpoint.post("/embeddings", body)
+        with self._endpoint.ledger.stage("embed"):
+            answer = await self._endpoint.post("/embeddings", body)
         try:
             rows = _EmbeddingReply.model_validate(answer).data
         except ValidationError:
