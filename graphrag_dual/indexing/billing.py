@@ -133,7 +133,7 @@ class BilledExtractor:
             self._sum = plus(self._sum, self._foresight.passes(asks.request(chunk, document), chunk))
         elif asks is not None:
             self._sum = replace(self._sum, cached=self._sum.cached + 1)
-        return replace(extraction, calls=(*extraction.calls, *dict.fromkeys(keys))), usage
+        return replace(extraction, calls=(*extraction.calls, *keys)), usage
 
 
 def _minus(one: Spend, earlier: Spend | None) -> Spend:

@@ -105,7 +105,7 @@ async def _add(total: _Sum, group: Sequence[tuple[Document, Chunk]], foresight: 
     if foresight.asks is None:
         return
     requests = {chunk.id: foresight.asks.request(chunk, document) for document, chunk in group}
-    keys = {chunk_id: foresight.key(request) for chunk_id, request in requests.items()}
+    keys = {chunk_id: foresight.key_of(request) for chunk_id, request in requests.items()}
     total.keys |= await foresight.answers.kept(keys.values())
     for _, chunk in group:
         sum_ = total.extract

@@ -20,7 +20,7 @@ from graphrag_dual.indexing.likely_tokens import likely_tokens
 from graphrag_dual.ledger import Prices, Spend
 from graphrag_dual.model import Chunk, Document
 from graphrag_dual.models.answers import strict_schema
-from graphrag_dual.models.caching import answer_key
+from graphrag_dual.models.caching import CachingChat
 from graphrag_dual.ports import AskingExtractor, ChatRequest, Extractor
 from graphrag_dual.store.database import Database
 from graphrag_dual.store.model_calls import AnsweredCall, StoredAnswers, recent_calls
@@ -97,7 +97,8 @@ def _fixed_tokens(system: str, form: type[BaseModel]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Foresight:
-    """What an estimate is made with: who will be asked, where answers are kept, and what it costs.
+    """What an estimate is made with: who will be asked, under which key an answer is kept, and
+    what it costs.
 
     ``asks`` is None where no language model extracts; ``model`` is that which it asks, and ``gleanings`` how many further
     passes over each chunk it makes.
@@ -106,13 +107,10 @@ class Foresight:
     asks: AskingExtractor | None
     model: str
     gleanings: int
+    key_of: Callable[[ChatRequest], str]
     answers: StoredAnswers
     prices: Prices
     rates: Rates
-
-    def key(self, request: ChatRequest) -> str:
-        """The key under which the answer to ``request`` is kept."""
-        return _key(self.model, request)
 
     def passes(self, request: ChatRequest, chunk: Chunk) -> Spend:
         """What the calls for one chunk take; each gleaning asks the same again, with what was found so far."""
@@ -132,30 +130,31 @@ class Foresight:
         return replace(spend, cost=price.of(spend.input_tokens, spend.output_tokens) if price else None)
 
 
-def _key(model: str, request: ChatRequest) -> str:
-    system, user, form = request
-    return answer_key(model, form, system=system, user=user)
-
-
 async def foresee(
     database: Database,
     workspace: str,
     extractor: Extractor,
     *,
-    model: str,
+    chat: CachingChat | None,
     gleanings: int,
     prices: Prices,
 ) -> Foresight:
     """Learn from the latest calls in ``workspace`` that were asked what ``extractor`` would ask today."""
-    asks = extractor if isinstance(extractor, AskingExtractor) else None
+    asks = extractor if chat is not None and isinstance(extractor, AskingExtractor) else None
+    model = chat.model_name if chat is not None else ""
+
+    def key_of(request: ChatRequest) -> str:
+        system, user, form = request
+        return chat.key(form, system=system, user=user) if chat is not None else ""
+
     rates = Rates()
     if asks is not None:
         recent = await recent_calls(database, workspace, model=model, limit=_MOST_CALLS)
         alike = [
             call
             for call in recent
-            if call.id == model_call_id(workspace, _key(model, asks.request(call.chunk, call.document)))
+            if call.id == model_call_id(workspace, key_of(asks.request(call.chunk, call.document)))
         ]
         rates = learned_rates(alike, asks.request)
     answers = StoredAnswers(database, workspace=workspace)
-    return Foresight(asks, model, gleanings, answers, prices, rates)
+    return Foresight(asks, model, gleanings, key_of, answers, prices, rates)

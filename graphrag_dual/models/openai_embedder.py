@@ -198,7 +198,8 @@ class OpenAIEmbedder:
         if self._limits.format_named:
             body["encoding_format"] = "float"
         try:
-            answer = await self._endpoint.post("/embeddings", body)
+            with self._endpoint.ledger.stage("embed"):
+                answer = await self._endpoint.post("/embeddings", body)
         except RequestRejected as rejection:
             if not self._limits.format_named or "encoding_format" not in rejection.complaint:
                 raise

@@ -30,9 +30,9 @@ async def embed_pending(
     """Embed all pending chunks, entities, facts, reports and findings; the number of nodes embedded.
 
     Texts of like length go to the embedder together, which pads each batch to its longest, and equal texts once.  An
-    interrupted run, or one that is not to ``go_on``, leaves the rest pending, and so does a node without a usable vector: its
-    words can be searched, and the next run tries again.  ``refused`` are ids of such nodes, which are left out, and takes
-    up more of them.
+    interrupted run, or one that is not to ``go_on``, leaves the rest pending, and so does a node without a usable vector:
+    its words can be searched, and the next run tries again.  ``refused`` are ids of such nodes, which are left out, and
+    takes up more of them.
 
     Raises:
         ModelError: the embedder failed or gave no usable vector at all; everything written before stays.
