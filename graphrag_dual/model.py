@@ -17,6 +17,7 @@ from graphrag_dual.explanation import Explanation, QueryTime
 __all__ = [
     "Answer",
     "Between",
+    "CachedAnswer",
     "Candidate",
     "Channel",
     "Chunk",
@@ -122,7 +123,10 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """All that was extracted from one chunk.  ``rejected`` lists malformed records, each with its reason."""
+    """All that was extracted from one chunk.
+
+    ``rejected`` lists malformed records, each with its reason; ``calls`` the keys of the cached answers it was read from.
+    """
 
     chunk_id: str
     outcome: Outcome
@@ -130,6 +134,7 @@ class Extraction:
     statements: tuple[Statement, ...] = ()
     rejected: tuple[str, ...] = ()
     reason: str = ""
+    calls: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,6 +361,16 @@ class Usage:
             self.input_tokens + other.input_tokens,
             self.output_tokens + other.output_tokens,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class CachedAnswer:
+    """An answer of a language model that was usable, and the tokens it cost when it was made."""
+
+    text: str
+    model: str
+    input_tokens: int
+    output_tokens: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Protocol, TypeVar
 from pydantic import BaseModel
 
 from graphrag_dual.model import (
+    CachedAnswer,
     Candidate,
     Chunk,
     CommunityReport,
@@ -22,6 +23,8 @@ from graphrag_dual.model import (
 )
 
 __all__ = [
+    "AnswerCache",
+    "CachedAnswer",
     "ChatModel",
     "Embedder",
     "Extractor",
@@ -63,6 +66,18 @@ class ChatModel(Protocol):
 
     async def aclose(self) -> None:
         """Release connections."""
+        ...
+
+
+class AnswerCache(Protocol):
+    """Where usable answers of a language model are kept, so that none is paid for twice."""
+
+    async def get(self, key: str) -> CachedAnswer | None:
+        """The answer kept under ``key``, if there is one."""
+        ...
+
+    async def put(self, key: str, answer: CachedAnswer) -> None:
+        """Keep ``answer`` under ``key``."""
         ...
 
 

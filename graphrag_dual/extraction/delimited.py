@@ -30,7 +30,8 @@ _KNOWN = r"entity|relationship|relation|content_keywords"
 _START = re.compile(
     rf"""(?:
         (?P<open>\()[ ]?[{_QUOTES}]?(?P<tag>[A-Za-z_]{{3,30}})[{_QUOTES}]?
-      | (?:(?<=\n)|(?<=\#\#)|(?<=\|>)|\A)[ \t]{{0,9}}(?:[-*•]|\d{{1,3}}[.)])?[ \t]{{0,9}}[{_QUOTES}]?(?P<bare>{_KNOWN})[{_QUOTES}]?
+      | (?:(?<=\n)|(?<=\#\#)|(?<=\|>)|\A)[ \t]{{0,9}}(?:[-*•]|\d{{1,3}}[.)])?[ \t]{{0,9}}
+        [{_QUOTES}]?(?P<bare>{_KNOWN})[{_QUOTES}]?
     )[ ]?{_DELIMITER}""",
     re.VERBOSE | re.IGNORECASE,
 )

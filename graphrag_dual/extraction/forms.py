@@ -101,7 +101,7 @@ class ExtractionForm(ReadableForm):
         lines = read_json_lines(plain)
         if lines is not None and (found := gather(lines[0])) is not None:
             return cls._made(found, lines[1])
-        values = list(json_values(text))
+        values = json_values(text)
         if (found := gather(values)) is not None:
             only = values[0] if len(values) == 1 else None
             return cls.model_validate(only) if isinstance(only, Mapping) else cls._made(found, [])
