@@ -157,10 +157,7 @@ SAID = {
         "src/a defines make",
         "make calls A",
     },
-    "acme/src/a.tsx": """import {Row} from "./row";
-export function View() { return <Row a={helper()} />; }
-function helper() { return 1; }
-""",
+    "acme/src/a.tsx": {"src/a imports src/row", "src/a defines View", "src/a defines helper", "View calls helper"},
     "acme/com/acme/A.java": {
         "acme.A imports db.Store",
         "acme.A defines A",
