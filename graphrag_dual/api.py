@@ -80,6 +80,10 @@ class GraphRAG:
 
     ingest, aingest = _sync(Engine.ingest), _async(Engine.ingest)
     delete, adelete = _sync(Engine.delete), _async(Engine.delete)
+    merges, amerges = _sync(Engine.merges), _async(Engine.merges)
+    merge_entities, amerge_entities = _sync(Engine.merge_entities), _async(Engine.merge_entities)
+    unmerge, aunmerge = _sync(Engine.unmerge), _async(Engine.unmerge)
+    keep_apart, akeep_apart = _sync(Engine.keep_apart), _async(Engine.keep_apart)
     refresh, arefresh = _sync(Engine.refresh), _async(Engine.refresh)
     refresh_communities = _sync(Engine.refresh_communities)
     arefresh_communities = _async(Engine.refresh_communities)

@@ -11,7 +11,7 @@ Everything here is async and runs on one event loop; ``graphrag_dual.api`` holds
 from __future__ import annotations
 
 import itertools
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +41,7 @@ from graphrag_dual.models import open_chat, open_embedder
 from graphrag_dual.ports import ChatModel, Embedder, Extractor, Observer, ReportWriter, Reranker
 from graphrag_dual.reading.pyramid import PyramidReader
 from graphrag_dual.reports import open_report_writer
+from graphrag_dual.resolution.deciding import EntityMerge, join_names, keep_names_apart, list_merges, separate_names
 from graphrag_dual.resolution.rebuilding import rebuild_stale
 from graphrag_dual.search import Answerer, QuestionEncoder
 from graphrag_dual.search.channels import open_channels
@@ -203,6 +204,45 @@ class Engine:
                 unknown=tuple(sorted(uri for uri in set(uris) if not any(_is_of(one, uri) for one in found))),
                 writes=self._database.writes - writes,
             )
+
+    async def merges(self) -> list[EntityMerge]:
+        """Every pair of names that were found to be one entity, with the reason and how sure it is."""
+        return await list_merges(self._database, self.workspace)
+
+    async def merge_entities(self, one: str, other: str) -> bool:
+        """Make two names one entity; whether anything changed.  The decision holds until ``unmerge``.
+
+        Raises:
+            UsageError: a name is not in the index, both are the same, or they are to be kept apart.
+            JobBusy: another process writes to this workspace.
+        """
+        return await self._decide(join_names, one, other)
+
+    async def unmerge(self, one: str, other: str) -> bool:
+        """Make two names two entities again; whether anything changed.  Where rules join them, the decision is kept.
+
+        Raises:
+            UsageError: a name is not in the index, or both are the same.
+            JobBusy: another process writes to this workspace.
+        """
+        return await self._decide(separate_names, one, other)
+
+    async def keep_apart(self, one: str, other: str) -> bool:
+        """See to it that two names never are one entity, now or later; whether anything changed.
+
+        Raises:
+            UsageError: a name is blank, or both are the same.
+            JobBusy: another process writes to this workspace.
+        """
+        return await self._decide(keep_names_apart, one, other)
+
+    async def _decide(
+        self, decision: Callable[[Database, str, str, str], Awaitable[bool]], one: str, other: str
+    ) -> bool:
+        async with self._writing():
+            changed = await decision(self._database, self.workspace, one, other)
+            await embed_pending(self._database, self._embedder, self.workspace)
+            return changed
 
     # -- from the graph to communities and reports -------------------------------------------------------------------
 

@@ -84,9 +84,13 @@ def chunk_id(document: str, text: str, nth: int) -> str:
     return content_hash("chunk", document, text, str(nth))
 
 
-def entity_id(workspace: str, name: str) -> str:
-    """An entity is its normalised name within a workspace (DECISIONS.md, D6)."""
-    return content_hash("entity", workspace, normalise_name(name))
+def entity_id(workspace: str, name: str, *, sense: str = "") -> str:
+    """A name is its normalised form within a workspace, and an entity the name that stands for all of its names.
+
+    ``sense`` tells namesakes apart; it is empty where there are none.
+    """
+    parts = ("entity", workspace, normalise_name(name))
+    return content_hash(*parts, sense) if sense else content_hash(*parts)
 
 
 def fact_id(subject_id: str, predicate: str, object_id: str) -> str:

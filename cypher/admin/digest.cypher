@@ -17,15 +17,19 @@ UNION ALL
          reduce(all = '', alias IN e.aliases | all + alias + ';') AS line
 UNION ALL
   MATCH (e:__Entity__ {workspace: $workspace})-[m:FROM_CHUNK]->(c:Chunk)
-  RETURN 'mention ' + e.id + ' ' + c.id + ' ' + m.type + ' | ' + m.description + ' | ' +
+  RETURN 'mention ' + e.id + ' ' + c.id + ' ' + m.name_id + ' ' + m.type + ' | ' + m.description + ' | ' +
          reduce(all = '', form IN m.as_written | all + form + ';') AS line
+UNION ALL
+  MATCH (n:EntityName {workspace: $workspace})
+  RETURN 'name ' + n.id + ' ' + n.name + ' ' + reduce(all = '', id IN COLLECT { MATCH (n)-[:NAMES]->(e) RETURN e.id ORDER BY e.id } | all + id + ';') +
+         reduce(all = '', why IN COLLECT { MATCH (n)-[r:SAME_AS]->(o) RETURN o.id + ' ' + r.reason ORDER BY o.id } | all + why + ';') AS line
 UNION ALL
   MATCH (f:Fact {workspace: $workspace})
   RETURN 'fact ' + f.id + ' ' + f.subject + ' | ' + f.predicate + ' | ' + f.object + ' | ' + f.description + ' | ' +
          toString(f.weight) AS line
 UNION ALL
   MATCH (f:Fact {workspace: $workspace})-[s:STATED_IN]->(c:Chunk)
-  RETURN 'stated ' + f.id + ' ' + c.id + ' ' + s.predicate + ' | ' + s.quote + ' | ' + s.description + ' | ' +
+  RETURN 'stated ' + f.id + ' ' + c.id + ' ' + s.subject_name + ' ' + s.object_name + ' ' + s.predicate + ' | ' + s.quote + ' | ' + s.description + ' | ' +
          toString(s.weight) AS line
 UNION ALL
   MATCH (a:__Entity__ {workspace: $workspace})-[r:RELATED_TO]->(b:__Entity__)

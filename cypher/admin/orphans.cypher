@@ -5,6 +5,10 @@ CALL () {
 UNION ALL
   MATCH (e:__Entity__) WHERE NOT (e)-[:FROM_CHUNK]->(:Chunk) RETURN 'entity without mention' AS problem, e.id AS id
 UNION ALL
+  MATCH (e:__Entity__) WHERE NOT (e)<-[:NAMES]-(:EntityName) RETURN 'entity without name' AS problem, e.id AS id
+UNION ALL
+  MATCH (n:EntityName) WHERE NOT (n)-[:NAMES]->(:__Entity__) RETURN 'name of no entity' AS problem, n.id AS id
+UNION ALL
   MATCH (f:Fact) WHERE NOT (f)-[:STATED_IN]->(:Chunk) RETURN 'fact without statement' AS problem, f.id AS id
 UNION ALL
   MATCH (f:Fact) WHERE NOT ((f)-[:SUBJECT]->(:__Entity__) AND (f)-[:OBJECT]->(:__Entity__))

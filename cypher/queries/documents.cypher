@@ -57,7 +57,9 @@ CALL (c) {
   MATCH (c)-[:FROM_DOCUMENT]->(d:Document) SET d.content_hash = ''
 }
 CALL (c) {
-  MATCH (c)<-[:FROM_CHUNK]-(e:__Entity__) SET e:Stale
+  MATCH (c)<-[m:FROM_CHUNK]-(e:__Entity__)
+  OPTIONAL MATCH (n:EntityName {id: m.name_id})
+  SET e:Stale, n:Stale
 }
 CALL (c) {
   MATCH (c)<-[:STATED_IN]-(f:Fact) SET f:Stale

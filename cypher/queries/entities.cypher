@@ -1,12 +1,14 @@
 // name: put_extractions(workspace: STRING, scope: STRING, rows: LIST<MAP>) write
-// Write what was extracted from chunks: entities, their mentions, facts and where these are stated. Idempotent: what an
-// earlier extraction of the same chunk said is replaced.
+// Write what was extracted from chunks: entities, their names and mentions, facts and where these are stated. Idempotent: what
+// an earlier extraction of the same chunk said is replaced. Which names are one entity is decided anew for all that is touched.
 UNWIND $rows AS row
 MATCH (c:Chunk {id: row.chunk_id, workspace: $workspace}) USING INDEX c:Chunk(id)
 SET c.outcome = row.outcome, c.reason = row.reason, c.extractor = row.extractor
 WITH c, row
 CALL (c) {
-  MATCH (c)<-[m:FROM_CHUNK]-(e:__Entity__) SET e:Stale DELETE m
+  MATCH (c)<-[m:FROM_CHUNK]-(e:__Entity__)
+  OPTIONAL MATCH (n:EntityName {id: m.name_id})
+  SET e:Stale, n:Stale DELETE m
 }
 CALL (c) {
   MATCH (c)<-[s:STATED_IN]-(f:Fact) SET f:Stale DELETE s
@@ -16,22 +18,31 @@ CALL (c, row) {
   MERGE (e:__Entity__ {id: mention.entity_id})
   ON CREATE SET e.workspace = $workspace, e.name = mention.as_written[0], e.scope = $scope, e.type = '',
                 e.description = '', e.aliases = []
-  SET e:Stale
-  CREATE (e)-[:FROM_CHUNK {as_written: mention.as_written, type: mention.type, description: mention.description}]->(c)
+  MERGE (n:EntityName {id: mention.name_id})
+  ON CREATE SET n.workspace = $workspace, n.name = mention.name
+  MERGE (n)-[:NAMES]->(e)
+  SET e:Stale, n:Stale
+  CREATE (e)-[:FROM_CHUNK {name_id: mention.name_id, as_written: mention.as_written, type: mention.type,
+                           description: mention.description, alias_of: mention.alias_of}]->(c)
 }
 CALL (c, row) {
   UNWIND row.facts AS statement
   MATCH (subject:__Entity__ {id: statement.subject_id})
   MATCH (object:__Entity__ {id: statement.object_id})
   MERGE (f:Fact {id: statement.fact_id})
-  ON CREATE SET f.workspace = $workspace, f.subject = statement.subject, f.predicate = statement.predicate,
-                f.object = statement.object, f.description = '', f.weight = 0.0
+  ON CREATE SET f.workspace = $workspace, f.subject = subject.name, f.predicate = statement.predicate,
+                f.object = object.name, f.description = '', f.weight = 0.0
   SET f:Stale
   MERGE (f)-[:SUBJECT]->(subject)
   MERGE (f)-[:OBJECT]->(object)
-  CREATE (f)-[:STATED_IN {quote: statement.quote, predicate: statement.predicate, description: statement.description,
-                          weight: statement.weight}]->(c)
+  CREATE (f)-[:STATED_IN {subject_name: statement.subject_name, object_name: statement.object_name, quote: statement.quote,
+                          predicate: statement.predicate, description: statement.description, weight: statement.weight}]->(c)
 };
+
+// name: entities_of_names(workspace: STRING, ids: LIST<STRING>) read
+// Which entities names stand for, so far.
+MATCH (n:EntityName {workspace: $workspace})-[:NAMES]->(e:__Entity__) USING INDEX n:EntityName(id) WHERE n.id IN $ids
+RETURN n.id AS name_id, min(e.id) AS entity_id;
 
 // name: stale_facts(workspace: STRING, limit: INTEGER) read
 // Facts whose derived properties await rebuilding, each with all its statements.
@@ -41,7 +52,7 @@ RETURN f.id AS id,
        COLLECT {
          MATCH (f)-[s:STATED_IN]->(c:Chunk)-[:FROM_DOCUMENT]->(d:Document)
          RETURN {predicate: s.predicate, description: s.description, weight: s.weight}
-         ORDER BY d.id, c.index, c.id
+         ORDER BY d.id, c.index, c.id, s.subject_name, s.object_name
        } AS statements;
 
 // name: stale_entities(workspace: STRING, limit: INTEGER) read
@@ -52,7 +63,7 @@ RETURN e.id AS id,
        COLLECT {
          MATCH (e)-[m:FROM_CHUNK]->(c:Chunk)-[:FROM_DOCUMENT]->(d:Document)
          RETURN {as_written: m.as_written, type: m.type, description: m.description}
-         ORDER BY d.id, c.index, c.id
+         ORDER BY d.id, c.index, c.id, m.name_id
        } AS mentions;
 
 // name: drop_unsupported_facts(workspace: STRING, ids: LIST<STRING>) write

@@ -78,10 +78,10 @@ UNION ALL
         AND EXISTS { (node)-[:FROM_CHUNK]->(:Chunk)-[:FROM_DOCUMENT]->(d:Document) WHERE d.id IN $documents }
               THEN node.id END AS id
 UNION ALL
-  MATCH (node:__Entity__ {workspace: $workspace}) USING INDEX node:__Entity__(id) WHERE node.id IN $named_ids
+  MATCH (name:EntityName {workspace: $workspace})-[:NAMES]->(node:__Entity__) USING INDEX name:EntityName(id) WHERE name.id IN $named_ids
         AND ($any_type OR node.type IN $types)
         AND EXISTS { (node)-[:FROM_CHUNK]->(:Chunk)-[:FROM_DOCUMENT]->(d:Document) WHERE d.id IN $documents }
-  RETURN 'entity_named' AS list, 1.0 AS score, [] AS entity_ids, 1.0 AS weight, node.id AS id
+  RETURN 'entity_named' AS list, 1.0 AS score, [name.id] AS entity_ids, 1.0 AS weight, node.id AS id
 }
 RETURN list, id, score, entity_ids, weight;
 
@@ -149,10 +149,10 @@ UNION ALL
   RETURN 'entity_cjk' AS list, score, [] AS entity_ids, 1.0 AS weight, node.id AS id
 UNION ALL
   WITH $lists AS lists WHERE 'entity_named' IN lists
-  MATCH (node:__Entity__ {workspace: $workspace}) USING INDEX node:__Entity__(id) WHERE node.id IN $named_ids
+  MATCH (name:EntityName {workspace: $workspace})-[:NAMES]->(node:__Entity__) USING INDEX name:EntityName(id) WHERE name.id IN $named_ids
         AND ($any_type OR node.type IN $types)
         AND EXISTS { (node)-[:FROM_CHUNK]->(:Chunk)-[:FROM_DOCUMENT]->(d:Document) WHERE d.id IN $documents }
-  RETURN 'entity_named' AS list, 1.0 AS score, [] AS entity_ids, 1.0 AS weight, node.id AS id
+  RETURN 'entity_named' AS list, 1.0 AS score, [name.id] AS entity_ids, 1.0 AS weight, node.id AS id
 }
 RETURN list, id, score, entity_ids, weight;
 

@@ -54,8 +54,8 @@ UNION ALL
   WHERE node.workspace = $workspace
   RETURN 'entity_cjk' AS list, collect(node.id) AS ids, collect(score) AS scores, [] AS entity_ids, [] AS weights
 UNION ALL
-  MATCH (node:__Entity__ {workspace: $workspace}) USING INDEX node:__Entity__(id) WHERE node.id IN $named_ids
-  RETURN 'entity_named' AS list, collect(node.id) AS ids, collect(1.0) AS scores, [] AS entity_ids, [] AS weights
+  MATCH (name:EntityName {workspace: $workspace})-[:NAMES]->(node:__Entity__) USING INDEX name:EntityName(id) WHERE name.id IN $named_ids
+  RETURN 'entity_named' AS list, collect(node.id) AS ids, collect(1.0) AS scores, collect([name.id]) AS entity_ids, collect(1.0) AS weights
 }
 RETURN collect([list, ids, scores, entity_ids, weights]) AS lists;
 
@@ -92,8 +92,8 @@ UNION ALL
   WHERE node.workspace = $workspace
   RETURN 'entity_cjk' AS list, node.id AS id, score, [] AS entity_ids, 1.0 AS weight
 UNION ALL
-  MATCH (node:__Entity__ {workspace: $workspace}) USING INDEX node:__Entity__(id) WHERE node.id IN $named_ids
-  RETURN 'entity_named' AS list, node.id AS id, 1.0 AS score, [] AS entity_ids, 1.0 AS weight
+  MATCH (name:EntityName {workspace: $workspace})-[:NAMES]->(node:__Entity__) USING INDEX name:EntityName(id) WHERE name.id IN $named_ids
+  RETURN 'entity_named' AS list, node.id AS id, 1.0 AS score, [name.id] AS entity_ids, 1.0 AS weight
 }
 RETURN list, id, score, entity_ids, weight;
 

@@ -23,8 +23,9 @@ from graphrag_dual.ports import Embedder, Extractor, Observer
 from graphrag_dual.resolution import resolve
 from graphrag_dual.resolution.rebuilding import rebuild_stale
 from graphrag_dual.store.database import Database
-from graphrag_dual.store.documents import find_documents, put_document_batch, put_extraction_batch
+from graphrag_dual.store.documents import find_documents, put_document_batch
 from graphrag_dual.store.embeddings import embed_pending
+from graphrag_dual.store.extractions import put_extraction_batch
 from graphrag_dual.vectors import well_formed
 
 __all__ = ["IngestReport", "IngestTools", "ingest_documents"]
@@ -190,7 +191,10 @@ async def _unfinished(
 async def _extract(tools: IngestTools, waiting: Sequence[tuple[Document, Chunk]], report: IngestReport) -> None:
     for group in grouped(waiting, limit=_CHUNKS_PER_GROUP):
         results: list[tuple[Extraction, Usage]] = await _extract_group(tools, group)
-        resolutions = [(extraction, resolve(extraction, workspace=tools.workspace)) for extraction, _ in results]
+        resolutions = [
+            (extraction, resolve(extraction, workspace=tools.workspace, text=chunk.text))
+            for (_, chunk), (extraction, _) in zip(group, results, strict=True)
+        ]
         await put_extraction_batch(
             tools.database,
             tools.workspace,

@@ -12,6 +12,7 @@ from typing import Any
 
 from graphrag_dual.cjk import has_cjk_word
 from graphrag_dual.resolution.choosing import choose_name, choose_type, merge_descriptions
+from graphrag_dual.resolution.linking import link_stale
 from graphrag_dual.store.database import Database
 
 __all__ = ["rebuild_stale"]
@@ -22,8 +23,8 @@ _PAGE = 1000
 async def rebuild_stale(
     database: Database, workspace: str, *, on_progress: Callable[[int], None] = lambda _: None
 ) -> int:
-    """Rebuild all stale facts, then all stale entities with their relationships; the number rebuilt."""
-    done = 0
+    """Link all stale names, then rebuild all stale facts, then all stale entities with their relationships; how many."""
+    done = await link_stale(database, workspace, on_progress=on_progress)
     while rows := await database.read("stale_facts", workspace=workspace, limit=_PAGE):
         await _rebuild_facts(database, workspace, rows)
         on_progress(done := done + len(rows))

@@ -1,14 +1,19 @@
-"""Exact-name resolution of one chunk: equal normalised names are one entity, equal triples one fact."""
+"""What one chunk says: equal normalised names are one mention, equal triples one statement.
+
+Ids here are those of names, and of the facts as if every name were an entity of its own; ``linking`` decides which names
+are one entity.
+"""
 
 from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphrag_dual.ids import entity_id, fact_id, normalise_name
 from graphrag_dual.model import Extraction, Mention, Statement
+from graphrag_dual.resolution.aliases import defined_aliases
 from graphrag_dual.resolution.choosing import choose_name, choose_type, longest
 
 __all__ = ["Resolution", "ResolvedFact", "ResolvedMention", "resolve"]
@@ -16,26 +21,28 @@ __all__ = ["Resolution", "ResolvedFact", "ResolvedMention", "resolve"]
 
 @dataclass(frozen=True, slots=True)
 class ResolvedMention:
-    """One entity as one chunk names it; ``as_written`` holds the distinct spellings, sorted."""
+    """One name as one chunk has it; ``as_written`` holds the distinct spellings, sorted.
 
-    entity_id: str
+    ``alias_of`` holds the ids of names that the chunk says are the same, as in ``Data Governance Agency (DGA)``.
+    """
+
+    name_id: str
     chunk_id: str
+    name: str
     as_written: tuple[str, ...]
     type: str
     description: str
+    alias_of: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class ResolvedFact:
-    """One fact as one chunk states it; ``subject``, ``predicate`` and ``object`` are spelled as written."""
+    """One statement of a chunk, between two names by id; ``predicate`` is spelled as written."""
 
-    fact_id: str
-    subject_id: str
-    object_id: str
+    subject_name: str
+    object_name: str
     chunk_id: str
-    subject: str
     predicate: str
-    object: str
     description: str
     weight: float
     quote: str
@@ -53,11 +60,12 @@ class Resolution:
     rejected: tuple[str, ...]
 
 
-def resolve(extraction: Extraction, *, workspace: str) -> Resolution:
-    """Resolve ``extraction`` to one mention per entity and one statement per fact, whatever the order of its parts.
+def resolve(extraction: Extraction, *, workspace: str, text: str = "") -> Resolution:
+    """Resolve ``extraction`` to one mention per name and one statement per triple, whatever the order of its parts.
 
-    The ends of every accepted statement count as mentions.  Turned down are blank names and predicates, weights that
-    are not positive finite numbers.  A statement that joins an entity to itself is kept as a fact; it makes no relationship.
+    ``text`` is the chunk's, in which names may be explained.  The ends of every accepted statement count as mentions.
+    Turned down are blank names and predicates, weights that are not positive finite numbers.  A statement that joins an
+    entity to itself is kept as a fact; it makes no relationship.
     """
     named: dict[str, list[Mention]] = defaultdict(list)
     stated: dict[str, list[Statement]] = defaultdict(list)
@@ -75,8 +83,11 @@ def resolve(extraction: Extraction, *, workspace: str) -> Resolution:
         stated[fact_id(ends[0], statement.predicate, ends[1])].append(statement)
         for entity, name in zip(ends, (statement.subject, statement.object), strict=True):
             named[entity].append(Mention(name))
+    aliases = _aliases(text, named, workspace)
     return Resolution(
-        mentions=tuple(_merge_mentions(entity, extraction.chunk_id, named[entity]) for entity in sorted(named)),
+        mentions=tuple(
+            _merge_mentions(name, extraction.chunk_id, named[name], aliases.get(name, set())) for name in sorted(named)
+        ),
         facts=tuple(_merge_statements(extraction.chunk_id, stated[fact], workspace) for fact in sorted(stated)),
         rejected=tuple(sorted(rejected)),
     )
@@ -93,30 +104,34 @@ def _fault(statement: Statement) -> str:
     return ""
 
 
-def _merge_mentions(entity: str, chunk: str, mentions: Iterable[Mention]) -> ResolvedMention:
-    mentions = list(mentions)
+def _aliases(text: str, named: Mapping[str, Sequence[Mention]], workspace: str) -> dict[str, set[str]]:
+    names = {normalise_name(mention.name) for mentions in named.values() for mention in mentions}
+    found: dict[str, set[str]] = {}
+    for short, long in defined_aliases(text, names):
+        one, other = entity_id(workspace, short), entity_id(workspace, long)
+        found.setdefault(one, set()).add(other)
+        found.setdefault(other, set()).add(one)
+    return found
+
+
+def _merge_mentions(name: str, chunk: str, mentions: Sequence[Mention], aliases: Collection[str]) -> ResolvedMention:
     return ResolvedMention(
-        entity_id=entity,
+        name_id=name,
         chunk_id=chunk,
+        name=normalise_name(mentions[0].name),
         as_written=tuple(sorted({mention.name for mention in mentions})),
         type=choose_type(Counter(mention.type for mention in mentions)),
         description=longest(mention.description for mention in mentions),
+        alias_of=tuple(sorted(aliases)),
     )
 
 
 def _merge_statements(chunk: str, statements: list[Statement], workspace: str) -> ResolvedFact:
-    subject = choose_name(Counter(statement.subject for statement in statements))
-    predicate = choose_name(Counter(statement.predicate for statement in statements))
-    target = choose_name(Counter(statement.object for statement in statements))
-    subject_id, object_id = entity_id(workspace, subject), entity_id(workspace, target)
     return ResolvedFact(
-        fact_id=fact_id(subject_id, predicate, object_id),
-        subject_id=subject_id,
-        object_id=object_id,
+        subject_name=entity_id(workspace, statements[0].subject),
+        object_name=entity_id(workspace, statements[0].object),
         chunk_id=chunk,
-        subject=subject,
-        predicate=predicate,
-        object=target,
+        predicate=choose_name(Counter(statement.predicate for statement in statements)),
         description=longest(statement.description for statement in statements),
         weight=max(statement.weight for statement in statements),
         quote=longest(statement.quote for statement in statements),

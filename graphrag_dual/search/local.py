@@ -150,8 +150,7 @@ class LocalChannel:
         lists["chunk_bm25"] = interleaved(lists["chunk_cjk"], lists["chunk_bm25"])[:candidates]
         lists["chunk_exact"] = interleaved(lists["chunk_exact"], lists["chunk_quoted"])[:candidates]
         lists["entity_bm25"] = interleaved(lists["entity_cjk"], lists["entity_bm25"])[:candidates]
-        found = {row["id"]: row for row in lists["entity_named"]}
-        lists["entity_named"] = [found[one] for one in named(words.names, found.keys())]
+        lists["entity_named"] = _longest_first(words, lists["entity_named"])
         return lists
 
     async def _only_admitted(self, scores: _GraphScores) -> _GraphScores:
@@ -261,14 +260,26 @@ class _GraphScores:
 def _rows_of(
     name: str, ids: list[str], scores: list[float], entity_ids: list[list[str]], weights: list[float]
 ) -> Iterator[Row]:
-    """The hits of one list; those of neighbours, whose id is ``""``, have None.  Facts have the entities that came along."""
-    if name != "fact_dense":
+    """The hits of one list; those of neighbours, whose id is ``""``, have None.
+
+    Facts have the entities that came along, named entities the id of their name.
+    """
+    if name not in {"fact_dense", "entity_named"}:
         yield from ({"list": name, "id": one or None, "score": score} for one, score in zip(ids, scores, strict=True))
         return
     known = iter(zip(entity_ids, weights, strict=True))
     for one, score in zip(ids, scores, strict=True):
         ends, weight = next(known, ([], 1.0)) if one else ([], 1.0)
         yield {"list": name, "id": one or None, "score": score, "entity_ids": ends, "weight": weight}
+
+
+def _longest_first(words: Words, rows: Sequence[Row]) -> list[Row]:
+    """The entities that a question names, each once; namesakes stand side by side."""
+    by_name: dict[str, list[Row]] = {}
+    for row in rows:
+        by_name.setdefault(row["entity_ids"][0], []).append(row)
+    meant = {row["id"]: row for name in named(words.names, by_name.keys()) for row in by_name[name]}
+    return list(meant.values())
 
 
 def _scored(rows: Sequence[Row]) -> ScoredIds:

@@ -1,7 +1,7 @@
 """Entities that a question names: its runs of words, looked up by normalised name, whatever signs are in them.
 
-An entity's id is its normalised name (``ids.entity_id``), so that a name is found through the index of ids, where a
-full-text analyzer would lose ``C++``, ``[x]`` or a name of one letter.
+A name of an entity is a node whose id is the normalised name (``ids.entity_id``), so that it is found through the index
+of ids, where a full-text analyzer would lose ``C++``, ``[x]`` or a name of one letter.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _ASKING = STOP_WORDS | frozenset(
 
 
 def possible_names(question: str, *, workspace: str) -> dict[str, Place]:
-    """Ids that entities named in ``question`` would have, with the place of each; at most some 800.
+    """Ids that names in ``question`` would have, with the place of each; at most some 800.
 
     Runs of up to 6 words among the first 60, and of up to 8 characters of Chinese, Japanese or Korean among the first 60.
     """

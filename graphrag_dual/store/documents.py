@@ -14,8 +14,8 @@ from dataclasses import asdict, dataclass
 from graphrag_dual.batching import grouped
 from graphrag_dual.cjk import has_cjk_word
 from graphrag_dual.exact_terms import lookup_terms
-from graphrag_dual.ids import document_id, workspace_scope
-from graphrag_dual.model import Chunk, Document, Extraction, MetadataValue
+from graphrag_dual.ids import document_id, normalise_name, workspace_scope
+from graphrag_dual.model import Chunk, Document, MetadataValue
 from graphrag_dual.store.database import Database, Row
 
 __all__ = [
@@ -25,13 +25,11 @@ __all__ = [
     "find_documents",
     "metadata_property",
     "put_document_batch",
-    "put_extraction_batch",
     "read_unread",
     "resolve_uris",
 ]
 
 _CHUNKS_PER_WRITE = 1000
-_RECORDS_PER_WRITE = 2000
 ROW_FILES = (".csv", ".tsv", ".jsonl", ".ndjson")
 
 
@@ -115,7 +113,7 @@ def _exact_terms(text: str) -> str:
 
 
 async def read_unread(database: Database) -> int:
-    """Read again what an older version stored without exact terms and single metadata, in all workspaces; how many nodes."""
+    """Read again what an older version stored without exact terms, metadata or names, in all workspaces; how many nodes."""
     done = 0
     while rows := await database.read("unread_chunks", limit=_CHUNKS_PER_WRITE):
         terms = [{"id": row["id"], "exact_terms": _exact_terms(row["text"])} for row in rows]
@@ -124,6 +122,9 @@ async def read_unread(database: Database) -> int:
     while rows := await database.read("unread_documents", limit=_CHUNKS_PER_WRITE):
         metadata = [{"id": row["id"], "properties": _metadata_properties(json.loads(row["metadata"]))} for row in rows]
         await database.write("put_metadata", rows=metadata)
+        done += len(rows)
+    while rows := await database.read("unread_entities", limit=_CHUNKS_PER_WRITE):
+        await database.write("put_names", rows=[{"id": row["id"], "name": normalise_name(row["name"])} for row in rows])
         done += len(rows)
     return done
 
@@ -150,26 +151,3 @@ async def delete_documents(database: Database, workspace: str, rows: Iterable[Ro
     for row in rows:
         await _delete_chunks(database, workspace, row["chunk_ids"])
         await database.write("delete_documents", workspace=workspace, ids=[row["id"]])
-
-
-async def put_extraction_batch(
-    database: Database,
-    workspace: str,
-    batch: Sequence[tuple[Extraction, Sequence[Row], Sequence[Row]]],
-    *,
-    extractor: str,
-) -> None:
-    """Write what was extracted: for each chunk its outcome, its mention rows and its statement rows."""
-    for group in grouped(batch, size=lambda item: len(item[1]) + len(item[2]), limit=_RECORDS_PER_WRITE):
-        rows = [
-            {
-                "chunk_id": extraction.chunk_id,
-                "outcome": extraction.outcome,
-                "reason": extraction.reason,
-                "extractor": extractor,
-                "mentions": list(mentions),
-                "facts": list(facts),
-            }
-            for extraction, mentions, facts in group
-        ]
-        await database.write("put_extractions", workspace=workspace, scope=workspace_scope(workspace), rows=rows)

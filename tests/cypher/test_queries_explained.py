@@ -59,6 +59,10 @@ HOT = [
     "admitted_items",
     "filtered_entity_evidence",
     "put_extractions",
+    "name_evidence",
+    "names_alike",
+    "chunk_extractions",
+    "settle_names",
     "put_embeddings",
     "documents_by_id",
 ]
@@ -67,6 +71,7 @@ SAMPLES: Mapping[str, object] = {
     "STRING": "x",
     "INTEGER": 5,
     "BOOLEAN": False,
+    "FLOAT": 0.5,
     "LIST<STRING>": ["x", "y", "z"],  # a list of one is planned as an equality
     "LIST<INTEGER>": [1],
     "LIST<FLOAT>": [0.1] * DIMENSIONS,
@@ -252,6 +257,10 @@ def test_every_query_of_the_book_runs_in_the_life_of_a_workspace(
     changed = document(named.settings, "a.txt", "Ada meets Hopper.")
     assert named.ingest([changed]).changed == 1
     named.refresh_communities()
+    assert named.merge_entities("Ada", "Hopper")
+    assert len(named.merges()) == 1
+    assert named.unmerge("Ada", "Hopper")
+    assert named.keep_apart("Ada", "Grace")
     assert named.delete(["b.txt", "rows.csv"]).deleted == ("b.txt",)
     named.refresh_reports()
     assert run_job(named, "reindex", []).exit_code == 0
@@ -284,6 +293,7 @@ async def rare_paths(database: Database, workspace: str) -> None:
     await database.read("global_text_lists", **asked, generation=generation)
     await database.write("put_exact_terms", rows=[])
     await database.write("put_metadata", rows=[])
+    await database.write("put_names", rows=[])
     everything = {"documents": [], "any_type": True, "types": [], "terms": "", "quoted": "", "named_ids": []}
     found = await database.read("filtered_local_lists", **asked, **everything, vector=vector, lists=["chunk_dense"])
     assert {row["id"] for row in found} == {None}  # no document is admitted

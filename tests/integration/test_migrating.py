@@ -31,6 +31,9 @@ def as_version_2_left_it(settings: Settings) -> None:
         "MATCH (n {workspace: $workspace}) REMOVE n:CjkChunk, n:CjkEntity, n:CjkReport, n:CjkFinding, n:Unread "
         "REMOVE n.exact_terms, n.`meta.lang` WITH n WHERE n:Finding REMOVE n.scope",
     )
+    cypher(settings, "MATCH (n:EntityName {workspace: $workspace}) DETACH DELETE n")
+    cypher(settings, "MATCH (:__Entity__ {workspace: $workspace})-[m:FROM_CHUNK]->() REMOVE m.name_id, m.alias_of")
+    cypher(settings, "MATCH (:Fact {workspace: $workspace})-[s:STATED_IN]->() REMOVE s.subject_name, s.object_name")
     cypher(settings, "MATCH (m:SchemaMigration) WHERE m.version > 2 DELETE m")
 
 
@@ -57,6 +60,8 @@ def test_a_database_of_version_2_is_migrated_with_its_data(settings: Settings) -
         assert [found(rag, question) for question in QUESTIONS] == before
         assert rag.digest() == digest
         assert rag.migrate() == []
+        rag.ingest(documents_of(TEXTS, settings.workspace))  # links the names
+        assert rag.digest() == digest
         assert rag.ingest(documents_of(TEXTS, settings.workspace)).writes == 0
     assert extractor.seen == []
     assert cypher(settings, "MATCH (n:Unread {workspace: $workspace}) RETURN n") == []
