@@ -80,6 +80,8 @@ class GraphRAG:
 
     ingest, aingest = _sync(Engine.ingest), _async(Engine.ingest)
     delete, adelete = _sync(Engine.delete), _async(Engine.delete)
+    entities, aentities = _sync(Engine.entities), _async(Engine.entities)
+    entities_named, aentities_named = _sync(Engine.entities_named), _async(Engine.entities_named)
     merges, amerges = _sync(Engine.merges), _async(Engine.merges)
     merge_entities, amerge_entities = _sync(Engine.merge_entities), _async(Engine.merge_entities)
     unmerge, aunmerge = _sync(Engine.unmerge), _async(Engine.unmerge)
