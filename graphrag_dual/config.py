@@ -90,6 +90,12 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("openai_base_url", "OPENAI_BASE_URL"),
         description="Address of any OpenAI-compatible server (vLLM, Ollama, llama.cpp, DeepSeek, ...).",
     )
+    openai_api_version: str | None = Field(
+        default=None,
+        validation_alias=AliasChoices("openai_api_version", "OPENAI_API_VERSION"),
+        description="Version that an Azure endpoint wants with every request, such as `2024-10-21`; the key is then sent "
+        "as Azure wants it, too.",
+    )
     chat_model: str = Field(default="gpt-4o-mini", description="Model for extraction, reports and answers.")
     embedding_model: str = Field(
         default="local:all-MiniLM-L6-v2",
@@ -99,10 +105,54 @@ class Settings(BaseSettings):
     model_concurrency: int = Field(default=8, ge=1, le=256, description="Model calls in flight at once.")
     model_timeout_s: float = Field(default=120.0, gt=0, description="Seconds before one model call counts as failed.")
     model_attempts: int = Field(default=5, ge=1, le=20, description="Attempts per model call, the first included.")
+    model_patience_s: float = Field(
+        default=300.0,
+        ge=0,
+        description="Seconds that an endpoint may fail call after call before a run stops; it goes on when repeated.",
+    )
+    model_requests_per_minute: int | None = Field(
+        default=None, ge=1, description="Requests sent to a model per minute, at most; unset is no limit."
+    )
+    model_tokens_per_minute: int | None = Field(
+        default=None, ge=1, description="Tokens sent to and asked of a model per minute, at most; unset is no limit."
+    )
+    price_input_per_million: float | None = Field(
+        default=None,
+        ge=0,
+        description="USD per million input tokens of the chat model; unset takes the published price.",
+    )
+    price_output_per_million: float | None = Field(
+        default=None,
+        ge=0,
+        description="USD per million output tokens of the chat model; unset takes the published price.",
+    )
+
+    budget: float | None = Field(
+        default=None,
+        ge=0,
+        description="USD that one command (in Python, one opened engine) may spend on models; a run stops before it would "
+        "spend more and goes on when repeated. Unset is no limit.",
+    )
 
     extractor: str = Field(
         default="auto",
         description="`llm`, `spacy`, `recorded:FILE`, or `auto`: `llm` with an endpoint configured, else `spacy`.",
+    )
+    schema_file: str | None = Field(
+        default=None,
+        description="TOML or JSON file with the types of entities and relationships that a language model may extract.",
+    )
+    gleanings: int = Field(
+        default=0, ge=0, le=5, description="Further passes of a language model over each chunk, for what it missed."
+    )
+    grounded: bool = Field(
+        default=True, description="Turn down names that a language model gives and the passage does not have."
+    )
+    language: str = Field(
+        default="auto",
+        pattern=r"^[^\W\d_][\w ()\-]{1,39}$",
+        description="Language of descriptions, reports and answers, as a name or code (`fi`, `Finnish`); `auto` is that of "
+        "the documents, and of the question in answers. Names stay as written.",
     )
     chunk_tokens: int = Field(
         default=0,
@@ -133,7 +183,21 @@ class Settings(BaseSettings):
         description="Weights that `graphrag-dual eval FOLDER --tune FILE` wrote; refused on another index.",
     )
 
-    @field_validator("neo4j_uri", "neo4j_password", "openai_api_key", "openai_base_url", "weights_file", mode="before")
+    @field_validator(
+        "neo4j_uri",
+        "neo4j_password",
+        "openai_api_key",
+        "openai_base_url",
+        "openai_api_version",
+        "model_requests_per_minute",
+        "model_tokens_per_minute",
+        "price_input_per_million",
+        "price_output_per_million",
+        "budget",
+        "weights_file",
+        "schema_file",
+        mode="before",
+    )
     @classmethod
     def _empty_is_unset(cls, value: object) -> object:
         """Take an empty value of the settings file as unset, as one of the environment is."""

@@ -12,32 +12,40 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 from anyio import to_thread
 
-from graphrag_dual.chunking import CONTEXT_TOKENS
+from graphrag_dual.chunking import chunk_window
 from graphrag_dual.config import Settings
 from graphrag_dual.connection import Connection, resolve_connection
 from graphrag_dual.errors import ConfigError, InputError, ModelError, UsageError
-from graphrag_dual.extraction import open_extractor
+from graphrag_dual.extraction import extraction_options, open_extractor
 from graphrag_dual.ids import document_id
 from graphrag_dual.indexing import (
+    Estimate,
     IngestReport,
     IngestTools,
     RefreshReport,
     RefreshTools,
+    Stop,
+    estimate_ingest,
     ingest_documents,
     refresh_all,
     refresh_communities,
     refresh_reports,
 )
+from graphrag_dual.indexing.billing import BilledExtractor, billed, check_budget, paid_model
+from graphrag_dual.indexing.foreseeing import Foresight, foresee
+from graphrag_dual.ledger import Ledger, Spend
 from graphrag_dual.loading import SourceProblem, iter_documents
 from graphrag_dual.model import Answer, Channel, Document, Reading, SearchFilter, SearchResult, SourceType
-from graphrag_dual.models import open_chat, open_embedder
+from graphrag_dual.models import open_chat, open_embedder, open_ledger
+from graphrag_dual.models.caching import CachingChat
 from graphrag_dual.ports import ChatModel, Embedder, Extractor, Observer, ReportWriter, Reranker
 from graphrag_dual.reading.pyramid import PyramidReader
 from graphrag_dual.reports import open_report_writer
@@ -57,14 +65,15 @@ from graphrag_dual.store import (
     read_index_state,
 )
 from graphrag_dual.store.communities import LiveCommunity, live_communities
-from graphrag_dual.store.documents import delete_documents, find_documents, resolve_uris
+from graphrag_dual.store.documents import CONTAINER_FILES, delete_documents, find_documents, resolve_uris
 from graphrag_dual.store.embeddings import embed_pending
+from graphrag_dual.store.model_calls import StoredAnswers, total_spends
 from graphrag_dual.store.runs import RunRecord, lease, run_record
 from graphrag_dual.store.status import Status, content_digest, read_status
 
 __all__ = ["DeleteReport", "Engine"]
 
-_MAX_CHUNK_TOKENS = 512
+_Load = Callable[[Sequence[Path]], Iterator[Document | SourceProblem]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +100,7 @@ class Engine:
         extractor: Extractor | None = None,
         report_writer: ReportWriter | None = None,
         reranker: Reranker | None = None,
+        ledger: Ledger | None = None,
     ) -> None:
         self.settings = settings
         self.workspace = settings.workspace
@@ -98,9 +108,11 @@ class Engine:
         self._database = database
         self._embedder = embedder
         self._chat = chat
+        self._ledger = ledger or open_ledger(settings)
         self._observer = observer
         self._extractor = extractor
         self._writer = report_writer
+        self._stop: Stop | None = None  # of the ingest that is running
         # Half the time of a channel, so that a channel without the vector has time left to look for the words.
         self._questions = QuestionEncoder(embedder, timeout_s=settings.channel_timeout_s / 2)
         self._searching = Searching(database, self._questions, embedder, settings, reranker=reranker)
@@ -126,10 +138,11 @@ class Engine:
             ModelError: a model is not installed or does not answer.
         """
         connection = resolve_connection(settings)
+        ledger = open_ledger(settings)
         database = await connection.open()
         try:
-            embedder = embedder or await open_embedder(settings)
-            chat = chat or open_chat(settings)
+            embedder = embedder or await open_embedder(settings, ledger=ledger)
+            chat = chat or open_chat(settings, ledger=ledger)
         except BaseException:
             await database.aclose()
             raise
@@ -143,6 +156,7 @@ class Engine:
             extractor=extractor,
             report_writer=report_writer,
             reranker=reranker,
+            ledger=ledger,
         )
 
     async def aclose(self) -> None:
@@ -155,30 +169,80 @@ class Engine:
     # -- a document's way in and out ---------------------------------------------------------------------------------
 
     async def ingest(
-        self, sources: Path | str | Iterable[Path | str | Document], *, extractor: str | None = None
+        self,
+        sources: Path | str | Iterable[Path | str | Document],
+        *,
+        extractor: str | None = None,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        wait_s: float = 0.0,
     ) -> IngestReport:
         """Bring files, folders or documents into the graph; unchanged ones cost nothing.
 
-        ``extractor`` overrides the setting of that name.  Communities and reports follow with ``refresh``.
+        ``include`` and ``exclude`` are patterns as in a ``.gitignore`` file for the files of folders; without them all that
+        are not hidden.  ``extractor`` overrides the setting of that name.  While another process writes to the workspace,
+        this call waits for ``wait_s`` seconds.  A run that ends early says why in ``report.stopped``: ``stop`` was called,
+        the budget is reached, the model is down, too many chunks failed.  Communities and reports follow with ``refresh``.
 
         Raises:
-            InputError: a named path does not exist, or nothing could be read from any of them.
-            ConfigError: no extractor is named, and the one at hand is of another kind than the workspace's.
+            InputError: a named path does not exist or is an address, or nothing could be read from any of them.
+            UsageError: a pattern is none.
+            ConfigError: no extractor is named, and the one at hand is of another kind than the workspace's; or there is a
+                budget, and the price of a model is not known.
             JobBusy: another process writes to this workspace.
         """
-        documents = await to_thread.run_sync(_opened, sources, self.workspace)
-        async with self._writing():
-            tools = await to_thread.run_sync(self._ingest_tools, extractor)
-            state = await read_index_state(self._database, self.workspace)
-            if state is not None:
-                check_embedder(state, self._embedder, self.workspace)
-                if extractor is None and self.settings.extractor == "auto" and self._extractor is None:
-                    _check_extractor(state.extractor, tools.extractor.name, self.workspace)
+        load = partial(iter_documents, workspace=self.workspace, include=include, exclude=exclude)
+        documents = await to_thread.run_sync(_opened, sources, load)
+        async with self._writing("ingest", wait_s=wait_s) as spent:
+            tools, foresight = await self._tools_to_ingest(extractor)
+            check_budget(self._ledger, [foresight.model if foresight.asks else "", paid_model(self._embedder)])
+            billed_extractor = BilledExtractor(tools.extractor, self._ledger, foresight)
             await ensure_indexes(self._database, self._embedder, self.workspace, extractor=tools.extractor.name)
-            report = await ingest_documents(tools, documents)
-        if not report.documents and report.problems:
+            with self._stoppable() as stop:
+                report = await ingest_documents(replace(tools, extractor=billed_extractor), documents, stop=stop)
+            report.spend, report.estimate = spent(), billed_extractor.foreseen
+        if not report.documents and report.problems and not report.stopped:
             raise _nothing_readable(report.problems)
         return report
+
+    @contextmanager
+    def _stoppable(self) -> Iterator[Stop]:
+        self._stop = Stop()
+        try:
+            yield self._stop
+        finally:
+            self._stop = None
+
+    def stop(self) -> bool:
+        """Have the ingest that is running, if any, end early and in order; whether there is one."""
+        stop = self._stop
+        if stop is not None:
+            stop.interrupt()
+        return stop is not None
+
+    async def estimate(
+        self,
+        sources: Path | str | Iterable[Path | str | Document],
+        *,
+        extractor: str | None = None,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+    ) -> Estimate:
+        """What ``ingest`` would ask of models and what that would cost; nothing is asked, and no document is written.
+
+        Raises:
+            InputError: a named path does not exist.
+            ConfigError: no extractor is named, and the one at hand is of another kind than the workspace's.
+        """
+        load = partial(iter_documents, workspace=self.workspace, include=include, exclude=exclude)
+        documents = await to_thread.run_sync(_opened, sources, load)
+        await migrate(self._database)
+        tools, foresight = await self._tools_to_ingest(extractor)
+        return await estimate_ingest(tools, documents, foresight)
+
+    async def costs(self) -> list[Spend]:
+        """What models cost the workspace so far, by stage and model; searches and answers are not in it."""
+        return await total_spends(self._database, self.workspace)
 
     async def delete(self, uris: str | Sequence[str]) -> DeleteReport:
         """Delete documents by URI, with every entity, fact, vector and report that only they support.
@@ -190,7 +254,7 @@ class Engine:
             JobBusy: another process writes to this workspace.
         """
         uris = [uris] if isinstance(uris, str) else uris
-        async with self._writing():
+        async with self._writing("delete"):
             state = await read_index_state(self._database, self.workspace)
             if state is None:
                 return DeleteReport((), tuple(sorted(set(uris))), 0)
@@ -261,18 +325,23 @@ class Engine:
 
     async def refresh(self) -> RefreshReport:
         """Detect communities and write the reports that changed; both become live with one write."""
-        async with self._writing():
-            return await refresh_all(self._refresh_tools())
+        return await self._refreshed(refresh_all)
 
     async def refresh_communities(self) -> RefreshReport:
         """Detect communities only; reports that still fit are kept, none is written."""
-        async with self._writing():
-            return await refresh_communities(self._refresh_tools())
+        return await self._refreshed(refresh_communities)
 
     async def refresh_reports(self) -> RefreshReport:
         """Write only the reports that the live communities lack."""
-        async with self._writing():
-            return await refresh_reports(self._refresh_tools())
+        return await self._refreshed(refresh_reports)
+
+    async def _refreshed(self, work: Callable[[RefreshTools], Awaitable[RefreshReport]]) -> RefreshReport:
+        async with self._writing("refresh") as spent:
+            tools = self._refresh_tools()
+            with self._ledger.stage("reports"):
+                report = await work(tools)
+            report.spend = spent()
+            return report
 
     # -- a question's way ----------------------------------------------------------------------------------------------
 
@@ -326,8 +395,9 @@ class Engine:
         Without a language model the answer is extractive: quoted sentences, and ``generator`` says so.
         """
         result = await self.search(question, limit=limit, filters=filters)
-        answerer = Answerer(self._chat, count_tokens=self._embedder.count_tokens)
-        return await answerer.answer(question, result)
+        answerer = Answerer(self._chat, count_tokens=self._embedder.count_tokens, language=self.settings.language)
+        with self._ledger.stage("answer"):
+            return await answerer.answer(question, result)
 
     # -- looking at it -------------------------------------------------------------------------------------------------
 
@@ -383,36 +453,69 @@ class Engine:
             return await self._database.admin(name, **arguments)
 
     @asynccontextmanager
-    async def run_record(self, job: str) -> AsyncGenerator[RunRecord]:
-        """Hold the workspace's lease for a block and record the run; JobBusy when another process holds it."""
+    async def run_record(self, job: str, *, wait_s: float = 0.0) -> AsyncGenerator[RunRecord]:
+        """Hold the workspace's lease for a block and record the run; JobBusy when another process holds it.
+
+        It is asked for again for ``wait_s`` seconds.
+        """
         await migrate(self._database)
-        async with run_record(self._database, self.workspace, job) as record:
+        async with run_record(self._database, self.workspace, job, wait_s=wait_s) as record:
             yield record
 
     @asynccontextmanager
-    async def _writing(self) -> AsyncGenerator[None]:
-        """Be the only writer of the workspace, on a schema that is up to date (the lease itself rests on it)."""
+    async def _writing(
+        self, job: str = "other", *, wait_s: float = 0.0
+    ) -> AsyncGenerator[Callable[[], tuple[Spend, ...]]]:
+        """Be the only writer of the workspace, on a schema that is up to date (the lease itself rests on it).
+
+        Gives a function that says what models cost since; that is recorded under the name of ``job``.
+        """
         await migrate(self._database)
-        async with lease(self._database, self.workspace):
+        async with (
+            lease(self._database, self.workspace, wait_s=wait_s),
+            billed(self._database, self.workspace, self._ledger, job=job) as spent,
+        ):
             try:
-                yield
+                yield spent
             finally:
                 self._searching.index_changed()
 
     # -- tools ---------------------------------------------------------------------------------------------------------
 
+    async def _tools_to_ingest(self, extractor: str | None) -> tuple[IngestTools, Foresight]:
+        """The tools, once they are found to fit the workspace, and what is known of the calls that they will make."""
+        tools = await to_thread.run_sync(self._ingest_tools, extractor)
+        state = await read_index_state(self._database, self.workspace)
+        if state is not None:
+            check_embedder(state, self._embedder, self.workspace)
+            if extractor is None and self.settings.extractor == "auto" and self._extractor is None:
+                _check_extractor(state.extractor, tools.extractor.name, self.workspace)
+        foresight = await foresee(
+            self._database,
+            self.workspace,
+            tools.extractor,
+            model=self._chat.model_name if self._chat else "",
+            gleanings=self.settings.gleanings,
+            prices=self._ledger.prices,
+        )
+        return tools, foresight
+
     def _ingest_tools(self, extractor: str | None) -> IngestTools:
-        window = self._embedder.max_tokens - CONTEXT_TOKENS
+        answers = StoredAnswers(self._database, workspace=self.workspace)
+        chat = CachingChat(self._chat, answers, ledger=self._ledger) if self._chat else None
         return IngestTools(
             database=self._database,
             workspace=self.workspace,
             embedder=self._embedder,
             extractor=self._extractor
             if self._extractor is not None and extractor is None
-            else open_extractor(extractor or self.settings.extractor, chat=self._chat),
+            else open_extractor(
+                extractor or self.settings.extractor, chat=chat, options=extraction_options(self.settings)
+            ),
             observer=self._observer,
-            max_tokens=min(self.settings.chunk_tokens or _MAX_CHUNK_TOKENS, window),
+            max_tokens=chunk_window(self._embedder.max_tokens, chunk_tokens=self.settings.chunk_tokens),
             concurrency=self.settings.model_concurrency,
+            max_failed_share=self.settings.max_failed_share,
         )
 
     def _refresh_tools(self) -> RefreshTools:
@@ -421,7 +524,10 @@ class Engine:
             server=self._connection.gds_server(),
             workspace=self.workspace,
             embedder=self._embedder,
-            writer=self._writer or open_report_writer(chat=self._chat, count_tokens=self._embedder.count_tokens),
+            writer=self._writer
+            or open_report_writer(
+                chat=self._chat, count_tokens=self._embedder.count_tokens, language=self.settings.language
+            ),
             observer=self._observer,
             concurrency=self.settings.model_concurrency,
             seed=self.settings.leiden_seed,
@@ -429,7 +535,7 @@ class Engine:
         )
 
 
-def _streamed(sources: Iterable[Path | str | Document], workspace: str) -> Iterator[Document | SourceProblem]:
+def _streamed(sources: Iterable[Path | str | Document], load: _Load) -> Iterator[Document | SourceProblem]:
     paths: list[Path] = []
     for source in sources:
         if isinstance(source, Document):
@@ -437,25 +543,23 @@ def _streamed(sources: Iterable[Path | str | Document], workspace: str) -> Itera
         else:
             paths.append(Path(source))
     if paths:  # all at once, so that two files with one URI are noticed
-        yield from iter_documents(paths, workspace=workspace)
+        yield from load(paths)
 
 
 def _is_of(uri: str, named: str) -> bool:
-    """Whether ``uri`` is the document ``named``, or a row of the file ``named``."""
-    return uri == named or uri.startswith(f"{named}#")
+    """Whether ``uri`` is the document ``named``, or a row of or packed in the file ``named``."""
+    return uri == named or (named.lower().endswith(CONTAINER_FILES) and uri.startswith((f"{named}#", f"{named}/")))
 
 
-def _opened(
-    sources: Path | str | Iterable[Path | str | Document], workspace: str
-) -> Iterator[Document | SourceProblem]:
+def _opened(sources: Path | str | Iterable[Path | str | Document], load: _Load) -> Iterator[Document | SourceProblem]:
     """Documents as they are, paths loaded.  A path that does not exist is found at once; a stream is read as it comes."""
     if isinstance(sources, str | Path):
         sources = [sources]
     if not isinstance(sources, Sequence):
-        return _streamed(sources, workspace)
+        return _streamed(sources, load)
     documents = [source for source in sources if isinstance(source, Document)]
     paths = [Path(source) for source in sources if not isinstance(source, Document)]
-    return itertools.chain(documents, iter_documents(paths, workspace=workspace) if paths else ())
+    return itertools.chain(documents, load(paths) if paths else ())
 
 
 def _check_extractor(recorded: str, found: str, workspace: str) -> None:

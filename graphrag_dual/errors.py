@@ -11,6 +11,8 @@
     +-- ModelError                    a language or embedding model failed or answered out of form
     |   +-- ModelRefused              the model or its content filter declined to answer
     |   +-- ModelTruncated            the answer did not fit the token limit
+    |   +-- ModelUnavailable          the endpoint fails call after call; the run stops and can go on later
+    +-- BudgetReached                 the next call could cross the budget; the run stops and can go on later
     +-- JobBusy                       another run holds the lease
 
 Each carries ``hint``: the next step, one sentence.  ``str(error)`` is one line and never holds a secret.
@@ -19,6 +21,7 @@ Each carries ``hint``: the next step, one sentence.  ``str(error)`` is one line 
 from __future__ import annotations
 
 __all__ = [
+    "BudgetReached",
     "ConfigError",
     "DatabaseError",
     "GdsMissing",
@@ -29,6 +32,7 @@ __all__ = [
     "ModelError",
     "ModelRefused",
     "ModelTruncated",
+    "ModelUnavailable",
     "SchemaMismatch",
     "UsageError",
 ]
@@ -95,6 +99,16 @@ class ModelRefused(ModelError):
 
 class ModelTruncated(ModelError):
     """The answer was cut off by the token limit, also after one try with twice the limit."""
+
+
+class ModelUnavailable(ModelError):
+    """The endpoint failed call after call and is not asked for a while; a run stops here and goes on when repeated."""
+
+
+class BudgetReached(GraphRagDualError):
+    """The next model call could cross the budget; a run stops here and goes on when repeated with a higher one."""
+
+    exit_code = 4
 
 
 class JobBusy(GraphRagDualError):

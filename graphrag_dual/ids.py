@@ -19,9 +19,12 @@ __all__ = [
     "entity_id",
     "fact_id",
     "finding_id",
+    "model_batch_id",
+    "model_call_id",
     "normalise_name",
     "relationship_id",
     "report_id",
+    "spend_id",
     "workspace_scope",
 ]
 
@@ -116,3 +119,18 @@ def report_id(input_hash: str, generator: str) -> str:
 def finding_id(report: str, number: int) -> str:
     """A finding is its 1-based number within a report."""
     return content_hash("finding", report, str(number))
+
+
+def model_call_id(workspace: str, key: str) -> str:
+    """A kept answer is all that was asked (``key``) within a workspace."""
+    return content_hash("model-call", workspace, key)
+
+
+def spend_id(workspace: str, run: str, stage: str, model: str) -> str:
+    """A line of the bill is what one stage of one run spent on one model."""
+    return content_hash("spend", workspace, run, stage, model)
+
+
+def model_batch_id(workspace: str, input_file: str) -> str:
+    """A batch of calls is the file of requests that was sent, within a workspace."""
+    return content_hash("model-batch", workspace, input_file)

@@ -17,6 +17,7 @@ from graphrag_dual.explanation import Explanation, QueryTime
 __all__ = [
     "Answer",
     "Between",
+    "CachedAnswer",
     "Candidate",
     "Channel",
     "Chunk",
@@ -85,7 +86,10 @@ class Chunk:
 
     ``start`` and ``end`` count characters (code points); ``tokens`` counts tokens of the embedding model; ``heading`` is
     the path of headings above the chunk, such as ``"Install > Linux"``, or ``""``; ``context`` is the title and that path,
-    cut to a few tokens, searched and embedded with the text and never part of it.
+    cut to a few tokens, searched and embedded with the text and never part of it; in the later pieces of a table it ends in
+    the table's first row.  ``page`` and ``line`` are where its first visible character stands, counted from 1; ``page`` is 0
+    where the document has no pages.  ``noise`` marks base64 and its like, which is neither embedded nor extracted; its
+    ``tokens`` are not counted, 0.
     """
 
     id: str
@@ -97,6 +101,9 @@ class Chunk:
     tokens: int
     heading: str = ""
     context: str = ""
+    page: int = 0
+    line: int = 0
+    noise: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +129,10 @@ class Statement:
 
 @dataclass(frozen=True, slots=True)
 class Extraction:
-    """All that was extracted from one chunk.  ``rejected`` lists malformed records, each with its reason."""
+    """All that was extracted from one chunk.
+
+    ``rejected`` lists malformed records, each with its reason; ``calls`` the keys of the cached answers it was read from.
+    """
 
     chunk_id: str
     outcome: Outcome
@@ -130,6 +140,7 @@ class Extraction:
     statements: tuple[Statement, ...] = ()
     rejected: tuple[str, ...] = ()
     reason: str = ""
+    calls: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,14 +370,33 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class CachedAnswer:
+    """An answer of a language model that was usable, and the tokens it cost when it was made."""
+
+    text: str
+    model: str
+    input_tokens: int
+    output_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
 class Citation:
-    """``[number]`` in an answer: the evidence it stands for."""
+    """``[number]`` in an answer: the evidence it stands for.
+
+    Of a chunk, ``start`` and ``end`` are the characters of its document that are cited: from the first to the last sentence
+    that the answer quotes, or all of the chunk where a model wrote the answer.  ``page`` (0 without pages) and ``line`` are
+    where they begin, counted from 1.  Entities and reports have no such place: None and 0.
+    """
 
     number: int
     doc_id: str
     source_type: SourceType
     content: str
     document_uri: str = ""
+    page: int = 0
+    line: int = 0
+    start: int | None = None
+    end: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,7 +437,8 @@ class Reading:
     """One item with its setting: what lies above it, nearest first, what lies below it, and the chunks beside it.
 
     ``text`` is a chunk's own text, the summary and findings of a report, the description and facts of an entity, or the
-    quoted summary of a part, section or document.  ``previous`` and ``next`` are a chunk's neighbours in its document.
+    quoted summary of a part, section or document.  ``previous`` and ``next`` are a chunk's neighbours in its document,
+    ``page`` and ``line`` where it begins, counted from 1 (0: unknown, or without pages).
     ``total_below`` counts what lies below, of which ``below`` shows the first.
     """
 
@@ -419,3 +450,5 @@ class Reading:
     total_below: int = 0
     previous: Layer | None = None
     next: Layer | None = None
+    page: int = 0
+    line: int = 0

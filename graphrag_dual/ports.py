@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import Protocol, TypeVar, runtime_checkable
 
 from pydantic import BaseModel
 
 from graphrag_dual.model import (
+    CachedAnswer,
     Candidate,
     Chunk,
     CommunityReport,
@@ -22,7 +23,11 @@ from graphrag_dual.model import (
 )
 
 __all__ = [
+    "AnswerCache",
+    "AskingExtractor",
+    "CachedAnswer",
     "ChatModel",
+    "ChatRequest",
     "Embedder",
     "Extractor",
     "GlobalRetriever",
@@ -63,6 +68,18 @@ class ChatModel(Protocol):
 
     async def aclose(self) -> None:
         """Release connections."""
+        ...
+
+
+class AnswerCache(Protocol):
+    """Where usable answers of a language model are kept, so that none is paid for twice."""
+
+    async def get(self, key: str) -> CachedAnswer | None:
+        """The answer kept under ``key``, if there is one."""
+        ...
+
+    async def put(self, key: str, answer: CachedAnswer) -> None:
+        """Keep ``answer`` under ``key``."""
         ...
 
 
@@ -135,6 +152,19 @@ class Extractor(Protocol):
         ...
 
 
+ChatRequest = tuple[str, str, type[BaseModel]]
+"""System prompt, user prompt and form of a call."""
+
+
+@runtime_checkable
+class AskingExtractor(Extractor, Protocol):
+    """An extractor that asks a language model, and can say what before it asks."""
+
+    def request(self, chunk: Chunk, document: Document) -> ChatRequest:
+        """The first call for ``chunk``, exactly as ``extract`` makes it."""
+        ...
+
+
 class ReportWriter(Protocol):
     """Writes the report of one community."""
 
@@ -187,6 +217,6 @@ class TextSource(Protocol):
 class Observer(Protocol):
     """Hears of progress.  ``total`` is None while it is unknown."""
 
-    def progress(self, stage: str, done: int, total: int | None) -> None:
-        """``done`` of ``total`` items of ``stage`` are finished."""
+    def progress(self, stage: str, done: int, total: int | None, *, note: str = "") -> None:
+        """``done`` of ``total`` items of ``stage`` are finished; ``note`` says in words what they cost."""
         ...

@@ -7,7 +7,7 @@ CALL () {
 UNION ALL
   MATCH (c:Chunk {workspace: $workspace})-[:FROM_DOCUMENT]->(d:Document)
   RETURN 'chunk ' + c.id + ' ' + d.id + ' ' + c.index + ' ' + c.start + ' ' + c.end + ' ' + c.outcome + ' ' +
-         c.context + ' | ' + c.text AS line
+         coalesce(c.page, 0) + ' ' + coalesce(c.line, 0) + ' ' + c.context + ' | ' + c.text AS line
 UNION ALL
   MATCH (a:Chunk {workspace: $workspace})-[:NEXT_CHUNK]->(b:Chunk)
   RETURN 'next ' + a.id + ' ' + b.id AS line

@@ -25,6 +25,8 @@ UNION ALL
   MATCH (f:Finding) WHERE NOT (f)<-[:HAS_FINDING]-(:CommunityReport)
   RETURN 'finding without report' AS problem, f.id AS id
 UNION ALL
+  MATCH (m:ModelCall) WHERE NOT (m)-[:READ]->(:Chunk) RETURN 'kept answer without chunk' AS problem, m.id AS id
+UNION ALL
   MATCH (s:IndexState) MATCH (c:__Community__ {workspace: s.workspace})
   WHERE NOT c.generation IN [s.generation, s.generation - 1]
   RETURN 'community of an abandoned generation' AS problem, c.id AS id

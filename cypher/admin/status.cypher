@@ -28,6 +28,10 @@ UNION ALL
 UNION ALL
   MATCH (n:Stale) RETURN n.workspace AS workspace, 'awaiting derived properties' AS what, count(*) AS count
 UNION ALL
+  MATCH (n:ModelCall) RETURN n.workspace AS workspace, 'kept answers' AS what, count(*) AS count
+UNION ALL
+  MATCH (n:ModelBatch) RETURN n.workspace AS workspace, 'batches ' + n.state AS what, count(*) AS count
+UNION ALL
   MATCH (n:JobRun) RETURN n.workspace AS workspace, 'job runs ' + n.state AS what, count(*) AS count
 }
 RETURN workspace, what, count ORDER BY workspace, what;

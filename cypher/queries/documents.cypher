@@ -4,9 +4,16 @@ MATCH (d:Document {workspace: $workspace}) USING INDEX d:Document(id) WHERE d.id
 RETURN d.id AS id, d.content_hash AS content_hash, COUNT { (d)<-[:FROM_DOCUMENT]-() } AS chunks,
        [(c:Chunk)-[:FROM_DOCUMENT]->(d) WHERE c.outcome IN ['pending', 'failed', 'truncated', 'refused'] | c.id] AS unfinished;
 
+// name: finished_chunks(workspace: STRING, ids: LIST<STRING>) read
+// Chunks of documents that were extracted.
+MATCH (d:Document {workspace: $workspace}) USING INDEX d:Document(id) WHERE d.id IN $ids
+MATCH (c:Chunk)-[:FROM_DOCUMENT]->(d) WHERE c.outcome IN ['done', 'empty']
+RETURN c.id AS id;
+
 // name: put_documents(workspace: STRING, scope: STRING, rows: LIST<MAP>) write
 // Write documents with their chunks in order; chunks that are new await extraction and embedding.
-// A chunk that is still part of its document keeps what was extracted from it.
+// A chunk that is still part of its document keeps what was extracted from it. Noise awaits nothing and has no scope, so that
+// no full-text query finds it.
 UNWIND $rows AS row
 MERGE (d:Document {id: row.id})
 SET d = row.properties, d.workspace = $workspace
@@ -18,10 +25,11 @@ CALL (d, row) {
 CALL (d, row) {
   UNWIND row.chunks AS part
   MERGE (c:Chunk {id: part.id})
-  ON CREATE SET c:Pending, c.workspace = $workspace, c.scope = $scope, c.text = part.text, c.tokens = part.tokens, c.outcome = 'pending',
-                c.context = part.context
-  FOREACH (_ IN CASE WHEN c.context <> part.context THEN [1] ELSE [] END | SET c:Pending, c.context = part.context)
-  SET c.index = part.index, c.start = part.start, c.end = part.end, c.heading = part.heading, c.exact_terms = part.exact_terms
+  ON CREATE SET c.workspace = $workspace, c.scope = CASE WHEN part.noise THEN '' ELSE $scope END, c.text = part.text,
+                c.tokens = part.tokens, c.outcome = CASE WHEN part.noise THEN 'skipped' ELSE 'pending' END
+  FOREACH (_ IN CASE WHEN coalesce(c.context <> part.context, true) AND NOT part.noise THEN [1] ELSE [] END | SET c:Pending)
+  SET c.context = part.context, c.index = part.index, c.start = part.start, c.end = part.end, c.heading = part.heading,
+      c.page = part.page, c.line = part.line, c.exact_terms = part.exact_terms
   REMOVE c:Unread
   FOREACH (_ IN CASE WHEN part.cjk THEN [1] ELSE [] END | SET c:CjkChunk)
   FOREACH (_ IN CASE WHEN part.cjk THEN [] ELSE [1] END | REMOVE c:CjkChunk)
@@ -45,7 +53,7 @@ MATCH (d:Document {workspace: $workspace}) USING INDEX d:Document(id) WHERE d.id
 RETURN d.id AS id, d.uri AS uri, [(c:Chunk)-[:FROM_DOCUMENT]->(d) | c.id] AS chunk_ids;
 
 // name: delete_chunks(workspace: STRING, chunk_ids: LIST<STRING>) write
-// Remove chunks with every report that could hold a word of them; what they stated or mentioned becomes stale.
+// Remove chunks with every report that could hold a word of them and the kept answers that were read for them alone; what they stated or mentioned becomes stale.
 // Their documents count as changed from now on, should this run be killed. Reports that a killed refresh left to no community could hold any word, hence all of them go.
 CALL () {
   MATCH (report:CommunityReport {workspace: $workspace}) WHERE NOT (report)-[:REPORTS_ON]->(:__Community__)
@@ -71,6 +79,12 @@ CALL (c) {
   OPTIONAL MATCH (report)-[:HAS_FINDING]->(finding:Finding)
   DETACH DELETE finding, report
 }
+CALL (c) {
+  MATCH (c)<-[read:READ]-(call:ModelCall)
+  DELETE read
+  WITH DISTINCT call WHERE NOT (call)-[:READ]->()
+  DELETE call
+}
 DETACH DELETE c;
 
 // name: delete_documents(workspace: STRING, ids: LIST<STRING>) write
@@ -79,8 +93,8 @@ MATCH (d:Document {workspace: $workspace}) USING INDEX d:Document(id) WHERE d.id
 DETACH DELETE d;
 
 // name: documents_of_container(workspace: STRING, container: STRING) read
-// URIs of the documents that are rows of one file.
-MATCH (d:Document {workspace: $workspace}) WHERE d.uri STARTS WITH $container + '#'
+// URIs of the documents that are rows of one file, or packed in it.
+MATCH (d:Document {workspace: $workspace}) WHERE d.uri STARTS WITH $container + '#' OR d.uri STARTS WITH $container + '/'
 RETURN d.uri AS uri;
 
 // name: unread_chunks(limit: INTEGER) read

@@ -1,9 +1,9 @@
 // name: admitted_documents(workspace: STRING, any_uri: BOOLEAN, uris: LIST<STRING>, files: LIST<STRING>, conditions: LIST<MAP>) read
-// Which documents a filter admits, with the number of their chunks and of all documents. The URI of a CSV or JSONL file
-// (`files`) stands for its rows `uri#row` too. A condition names a property; keys and values are parameters, never text of the query.
+// Which documents a filter admits, with the number of their chunks and of all documents. The URI of a table
+// or archive (`files`) stands for its rows `uri#row` and packed files `uri/name` too. A condition names a property; keys and values are parameters, never text of the query.
 MATCH (d:Document {workspace: $workspace})
 WHERE ($any_uri OR d.uri IN $uris
-       OR CASE WHEN d.uri CONTAINS '#' THEN left(d.uri, size(d.uri) - size(last(split(d.uri, '#'))) - 1) END IN $files)
+       OR any(file IN $files WHERE d.uri STARTS WITH file + '#' OR d.uri STARTS WITH file + '/'))
   AND all(one IN $conditions WHERE d[one.key] IS NOT NULL AND CASE
     WHEN one.kind = 'any' THEN d[one.key] IN one.values OR toStringOrNull(d[one.key]) IN one.texts
     WHEN one.kind = 'numbers' AND toFloatOrNull(d[one.key]) IS NOT NULL

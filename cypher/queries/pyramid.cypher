@@ -97,6 +97,7 @@ RETURN COUNT { (e)-[:FROM_CHUNK]->() } AS total,
 // Text and provenance of chunks.
 MATCH (c:Chunk {workspace: $workspace})-[:FROM_DOCUMENT]->(d:Document) USING INDEX c:Chunk(id) WHERE c.id IN $ids
 RETURN c.id AS id, c.text AS text, c.index AS index, c.start AS start, c.end AS end, c.heading AS heading,
+       coalesce(c.page, 0) AS page, coalesce(c.line, 0) AS line,
        d.id AS document_id, d.uri AS document_uri, d.title AS document_title;
 
 // name: read_reports(workspace: STRING, generation: INTEGER, ids: LIST<STRING>) read

@@ -281,6 +281,7 @@ RETURN collect({id: r.id, title: r.title, rating: r.rating, generator: r.generat
 CALL () {
   MATCH (c:Chunk {workspace: $workspace})-[:FROM_DOCUMENT]->(d:Document) USING INDEX c:Chunk(id) WHERE c.id IN $chunk_ids
   RETURN collect({id: c.id, text: c.text, index: c.index, start: c.start, end: c.end, heading: c.heading,
+                  page: coalesce(c.page, 0), line: coalesce(c.line, 0), page_starts: coalesce(d.`meta.page_starts`, ''),
                   document_id: d.id, document_uri: d.uri, document_title: d.title}) AS chunks
 }
 CALL () {

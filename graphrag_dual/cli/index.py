@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from graphrag_dual.cli.options import AsJson, Home, Workspace, opened
+from graphrag_dual.cli.money import estimate_json, show_estimate, show_spends
+from graphrag_dual.cli.options import AsJson, Budget, Home, Wait, Workspace, opened, stoppable
 from graphrag_dual.cli.output import console, print_json, to_plain
 from graphrag_dual.config import Settings
 from graphrag_dual.indexing import IngestReport, RefreshReport, exit_code
@@ -22,6 +25,16 @@ Extractor = Annotated[
     typer.Option(help="llm, spacy or recorded:FILE.", show_default="llm with an endpoint configured, else spacy"),
 ]
 
+Include = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Of folders, only files like this; as in .gitignore, such as '*.md'.", show_default="all not hidden"
+    ),
+]
+Exclude = Annotated[
+    list[str] | None, typer.Option(help="Of folders, no files like this, such as drafts/.", show_default="none")
+]
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module to ``app``."""
@@ -32,32 +45,70 @@ def register(app: typer.Typer) -> None:
 
 
 def ingest(
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders: text, Markdown, HTML, PDF, JSONL, CSV.")],
+    paths: Annotated[list[Path], typer.Argument(help="Files and folders; the README lists the formats.")],
+    include: Include = None,
+    exclude: Exclude = None,
     extractor: Extractor = None,
     refresh: Annotated[bool, typer.Option("--refresh", help="Build communities and reports afterwards.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only estimate calls, tokens and cost; asks and writes nothing.")
+    ] = False,
+    budget: Budget = None,
+    wait: Wait = 0.0,
     home: Home = None,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> int:
-    """Bring documents into the graph; unchanged ones cost nothing. Exit code 3: some chunks or files failed."""
+    """Bring documents into the graph; unchanged ones cost nothing.
+
+    Exit code 3: some chunks or files failed. Exit code 4: the budget is reached.
+
+    An interrupt, or SIGTERM, ends the run in order: what was paid for is written, the exit code is 0, and the same command
+    goes on from there. A second one ends it at once.
+    """
     settings = Settings.load(home=home, workspace=workspace)
-    with opened(home=home, workspace=workspace) as rag:
-        report = rag.ingest(paths, extractor=extractor)
-        refreshed = rag.refresh() if refresh else None
+    if dry_run:
+        return _estimate(
+            paths, extractor, include or (), exclude or (), home=home, workspace=workspace, as_json=as_json
+        )
+    with opened(home=home, workspace=workspace, budget=budget) as rag:
+        with stoppable(rag):
+            report = rag.ingest(paths, extractor=extractor, include=include or (), exclude=exclude or (), wait_s=wait)
+        refreshed = rag.refresh() if refresh and not report.stopped else None
     if as_json:
         print_json(ingest_json(report) | ({"refresh": to_plain(refreshed)} if refreshed else {}))
     else:
         _show_ingest(report)
         if refreshed:
             _show_refresh(refreshed)
-        elif report.writes:
+        elif report.writes and not report.stopped:
             console.print("next: graphrag-dual communities, then graphrag-dual reports (or ingest --refresh)")
-    if report.failed_share > settings.max_failed_share and not as_json:
+    if report.failed_share > settings.max_failed_share and not (as_json or report.stopped):
         console.print(
             f"{report.failed_share:.0%} of the chunks failed, more than max_failed_share allows "
             f"({settings.max_failed_share:.0%}); mend the cause and run it again"
         )
     return exit_code(report, refreshed, max_failed_share=settings.max_failed_share)
+
+
+def _estimate(
+    paths: list[Path],
+    extractor: str | None,
+    include: Sequence[str],
+    exclude: Sequence[str],
+    *,
+    home: str | None,
+    workspace: str | None,
+    as_json: bool,
+) -> int:
+    with opened(home=home, workspace=workspace) as rag:
+        estimate = rag.estimate(paths, extractor=extractor, include=include, exclude=exclude)
+    if as_json:
+        print_json({"estimate": estimate_json(estimate)})
+    else:
+        show_estimate(estimate)
+        _show_some("not read", [f"{problem.uri}: {problem.reason}" for problem in estimate.problems])
+    return _PARTLY if estimate.problems else 0
 
 
 def ingest_json(report: IngestReport) -> dict[str, object]:
@@ -72,8 +123,14 @@ def _show_ingest(report: IngestReport) -> None:
         f"{report.chunks} chunks, {report.mentions} mentions, {report.statements} statements, {report.embedded} embeddings, "
         f"{report.usage.calls} language model calls, {report.writes} writes in {report.seconds:.1f} s"
     )
+    show_spends(report.spend, indent="  ")
+    if report.estimate is not None and report.estimate.calls:
+        show_spends([replace(report.estimate, stage="foreseen")], indent="  ")
+    if report.stopped:
+        console.print(f"  {report.stopped}", markup=False)
     _show_some("malformed record", report.rejected)
     _show_some("not extracted", report.failed_chunks)
+    _show_some("kept as it is, neither embedded nor extracted", report.noise)
     _show_some("not read", [f"{problem.uri}: {problem.reason}" for problem in report.problems])
 
 
@@ -149,4 +206,5 @@ def _show_refresh(report: RefreshReport) -> None:
         f"{report.communities} communities ({levels or 'none'}); {report.reports_written} reports written, "
         f"{report.reports_kept} kept; {state}; {report.writes} writes in {report.seconds:.1f} s"
     )
+    show_spends(report.spend, indent="  ")
     _show_some("no report", report.failed_reports)

@@ -11,6 +11,7 @@ from rich.tree import Tree
 from graphrag_dual.cli.explaining import show_explanation
 from graphrag_dual.cli.options import AsJson, Home, Workspace, opened
 from graphrag_dual.cli.output import console, print_json, to_plain
+from graphrag_dual.cli.places import shown_place
 from graphrag_dual.errors import UsageError
 from graphrag_dual.explanation import title_of
 from graphrag_dual.model import Between, Layer, Reading, SearchFilter, SearchResult
@@ -94,7 +95,8 @@ def ask(
         return 0
     console.print(answer.text, markup=False)
     for citation in answer.citations:
-        console.print(f"[{citation.number}] {citation.document_uri or citation.source_type}", markup=False)
+        place = shown_place(citation.document_uri, page=citation.page, line=citation.line)
+        console.print(f"[{citation.number}] {place or citation.source_type}", markup=False)
     if answer.generator == "extractive":
         console.print("(extractive answer: quoted sentences, no language model is configured)")
     for notice in answer.search.notices:
@@ -121,6 +123,9 @@ def read(
 def show_reading(reading: Reading) -> None:
     """Print the item's text, then a tree of what lies above, beside and below it."""
     console.print(reading.text, markup=False)
+    if reading.document_uri:
+        place = shown_place(reading.document_uri, page=reading.page, line=reading.line)
+        console.print(place, style="dim", markup=False)
     tree = Tree(_label(reading.item, summary=False), guide_style="dim")
     branches = {
         "above, nearest first": reading.above,
@@ -211,6 +216,8 @@ def show_result(result: SearchResult) -> None:
     console.print(f"{head}; {result.total_s * 1000:.0f} ms", markup=False)
     for number, hit in enumerate(result.hits, start=1):
         title = title_of(hit.doc_id, hit.metadata)
+        if "document_uri" in hit.metadata:
+            title = shown_place(title, page=hit.metadata.get("page"), line=hit.metadata.get("line"))
         console.print(
             f"{number:>3}. {hit.rrf_score:.6f}  {hit.source_type:<17} {' '.join(hit.channel_evidence):<30} {title}",
             markup=False,

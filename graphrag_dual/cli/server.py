@@ -9,6 +9,7 @@ import typer
 
 from graphrag_dual import localdb
 from graphrag_dual.api import GraphRAG
+from graphrag_dual.cli.money import show_spends
 from graphrag_dual.cli.options import AsJson, Home, Workspace, opened
 from graphrag_dual.cli.output import ProgressBars, console, print_json, to_plain
 from graphrag_dual.config import SETTINGS_FILE, Settings
@@ -115,6 +116,7 @@ def _show_status(rag: GraphRAG, *, digest: bool, as_json: bool) -> int:
     console.print(f"workspace {now.workspace}: {now.state.embedding_model}, generation {now.state.generation}")
     for what, count in sorted(now.counts.items()):
         console.print(f"  {what:<28}{count:>9}")
+    show_spends(now.spends, indent="  ")
     for chunk in now.unfinished:
         where = f"{chunk['document_uri']}, chunk {chunk['index']}"
         console.print(f"  not extracted: {where}: {chunk['outcome']}: {chunk['reason']}", markup=False)

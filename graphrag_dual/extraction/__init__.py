@@ -1,4 +1,4 @@
-"""Finding mentions and statements in chunks: by a language model, by spaCy, or from a recording.
+"""Finding mentions and statements in chunks: by a language model, by spaCy, or from a recording; in code by its structure.
 
     Chunk, Document -> Extractor -> Extraction(Mention, Statement), outcome and reason
 
@@ -9,19 +9,45 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from graphrag_dual.config import Settings
 from graphrag_dual.errors import ConfigError
-from graphrag_dual.extraction.llm import LlmExtractor
+from graphrag_dual.extraction.code import CodeAwareExtractor
+from graphrag_dual.extraction.llm import ExtractionOptions, LlmExtractor
 from graphrag_dual.extraction.recorded import RecordedExtractor
+from graphrag_dual.extraction.schema import load_schema
 from graphrag_dual.extraction.spacy_extractor import SpacyExtractor
 from graphrag_dual.ports import ChatModel, Extractor
 
-__all__ = ["LlmExtractor", "RecordedExtractor", "SpacyExtractor", "open_extractor"]
+__all__ = [
+    "CodeAwareExtractor",
+    "ExtractionOptions",
+    "LlmExtractor",
+    "RecordedExtractor",
+    "SpacyExtractor",
+    "extraction_options",
+    "open_extractor",
+]
 
 
-def open_extractor(spec: str, *, chat: ChatModel | None) -> Extractor:
+def extraction_options(settings: Settings) -> ExtractionOptions:
+    """How the settings let a language model extract.
+
+    Raises:
+        ConfigError: the schema file cannot be read or is malformed.
+    """
+    return ExtractionOptions(
+        schema=load_schema(Path(settings.schema_file).expanduser()) if settings.schema_file else None,
+        gleanings=settings.gleanings,
+        language=settings.language,
+        grounded=settings.grounded,
+    )
+
+
+def open_extractor(spec: str, *, chat: ChatModel | None, options: ExtractionOptions | None = None) -> Extractor:
     """Open the extractor that ``spec`` names: ``auto``, ``llm``, ``spacy`` or ``recorded:FILE``.
 
-    ``auto`` is ``llm`` with a chat model and ``spacy`` without one.
+    ``auto`` is ``llm`` with a chat model and ``spacy`` without one; ``options`` are those of ``llm``.  With either, source
+    code is extracted by its structure.
 
     Raises:
         ConfigError: ``spec`` is none of these, or ``llm`` without a chat model.
@@ -31,9 +57,9 @@ def open_extractor(spec: str, *, chat: ChatModel | None) -> Extractor:
     kind, _, argument = spec.partition(":")
     match kind, argument:
         case (("auto" | "llm"), "") if chat is not None:
-            return LlmExtractor(chat)
+            return CodeAwareExtractor(LlmExtractor(chat, options))
         case (("auto" | "spacy"), ""):
-            return SpacyExtractor()
+            return CodeAwareExtractor(SpacyExtractor())
         case "llm", "":
             raise ConfigError(
                 "extractor `llm` has no language model", hint="set OPENAI_API_KEY or OPENAI_BASE_URL, or use `spacy`"

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from graphrag_dual.ids import normalise_name
 
-__all__ = ["FoldedText", "nearest"]
+__all__ = ["FoldedText", "folded_name", "nearest"]
 
 _STRAIGHT = {**dict.fromkeys("‘’‛ʼ´`", "'"), **dict.fromkeys("“”„‟", '"'), **dict.fromkeys("‐‑‒–—−", "-")}
 # Thai, Lao, Burmese, Khmer, kana and Han are written without spaces.
@@ -34,9 +34,14 @@ class FoldedText:
             self._origins.extend([offset] * len(piece))
         self._folded = "".join(folded)
 
+    @property
+    def folded(self) -> str:
+        """The text in its folded form."""
+        return self._folded
+
     def occurrences(self, name: str) -> list[int]:
         """Offsets at which ``name`` starts as whole words, ascending.  Scripts without spaces match anywhere."""
-        needle = "".join(map(_fold, normalise_name(name)))
+        needle = folded_name(name)
         found: list[int] = []
         at = self._folded.find(needle) if needle else -1
         while at >= 0:
@@ -48,6 +53,11 @@ class FoldedText:
     def _is_word_edge(self, at: int) -> bool:
         around = self._folded[max(at - 1, 0) : at + 1]
         return len(around) < 2 or at == 0 or not around.isalnum() or bool(_UNSPACED.search(around))
+
+
+def folded_name(name: str) -> str:
+    """The normal form of ``name``, folded as a text is."""
+    return "".join(map(_fold, normalise_name(name)))
 
 
 @lru_cache(maxsize=4096)

@@ -16,6 +16,7 @@ from graphrag_dual.batching import grouped
 from graphrag_dual.communities import LeidenRow, build_hierarchy, leaf_of
 from graphrag_dual.concurrency import concurrently
 from graphrag_dual.errors import ConfigError, ModelError
+from graphrag_dual.ledger import Spend
 from graphrag_dual.model import Community, CommunityReport, ReportInput, Usage
 from graphrag_dual.ports import Embedder, Observer, ReportWriter
 from graphrag_dual.reports import input_hash
@@ -49,6 +50,7 @@ class RefreshReport:
     """What a refresh did.  ``levels`` counts communities by level, 0 = coarsest.
 
     ``failed_reports`` lists communities that stay without a report, each with the reason; the next refresh tries again.
+    ``spend`` is what models cost, by stage and model.
     """
 
     generation: int = 0
@@ -63,6 +65,7 @@ class RefreshReport:
     seconds: float = 0.0
     usage: Usage = field(default_factory=Usage)
     failed_reports: list[str] = field(default_factory=list)
+    spend: tuple[Spend, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,13 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from graphrag_dual.errors import InputError
 from graphrag_dual.ids import content_hash, document_id
 from graphrag_dual.model import Document, MetadataValue
 
-__all__ = ["MAX_BYTES", "check_size", "clean_text", "foreign_parser", "make_document", "metadata_from"]
+__all__ = ["MAX_BYTES", "check_size", "clean_text", "file_stem", "foreign_parser", "make_document", "metadata_from"]
 
 MAX_BYTES = 50_000_000
 """Largest file that is read as one document, and longest line of a file of rows."""
@@ -53,6 +53,11 @@ def make_document(
         content_hash=content_hash(name, body, canonical),
         metadata=about,
     )
+
+
+def file_stem(uri: str) -> str:
+    """The last part of ``uri`` without its ending: the title of a file that has none."""
+    return PurePosixPath(uri).stem
 
 
 def metadata_from(fields: Mapping[str, object]) -> dict[str, MetadataValue]:

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from graphrag_dual.loading.decoding import decode
-from graphrag_dual.loading.documents import check_size, foreign_parser, make_document
+from graphrag_dual.loading.documents import check_size, file_stem, foreign_parser, make_document
 from graphrag_dual.model import Document
 
-__all__ = ["HtmlLoader"]
+__all__ = ["HtmlLoader", "main_text"]
 
 # trafilatura finds the headings of a page only where an element says that it is the main one.
 _MAIN = re.compile(r"<(?:article|main)\b", re.IGNORECASE)
@@ -29,11 +29,16 @@ class HtmlLoader:
         data = path.read_bytes()
         declared = _CHARSET.search(data, 0, 2048)
         page = decode(data, declared=declared[1].decode("ascii") if declared else "")
-        title, text = _extract(page)
-        yield make_document(text, workspace=workspace, uri=uri, title=title or path.stem)
+        title, text = main_text(page)
+        yield make_document(text, workspace=workspace, uri=uri, title=title or file_stem(uri))
 
 
-def _extract(page: str) -> tuple[str, str]:
+def main_text(page: str) -> tuple[str, str]:
+    """Title and main text of ``page``, the text as Markdown.
+
+    Raises:
+        InputError: the parser broke over it.
+    """
     # Imported here: it takes a second, and most runs meet no HTML.
     import trafilatura
     from trafilatura.settings import use_config

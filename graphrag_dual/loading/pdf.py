@@ -10,12 +10,13 @@ from pypdf import PasswordType, PdfReader
 from pypdf.errors import DependencyError
 
 from graphrag_dual.errors import InputError
-from graphrag_dual.loading.documents import check_size, clean_text, foreign_parser, make_document
-from graphrag_dual.model import Document, MetadataValue
+from graphrag_dual.loading.documents import check_size, clean_text, file_stem, foreign_parser, make_document
+from graphrag_dual.model import Document, MetadataValue, SourceProblem
 
 __all__ = ["PdfLoader"]
 
 _PAGE_BREAK = "\n\n"
+_TAIL = 2048  # bytes in which a whole file says that it ends
 
 
 class PdfLoader:
@@ -27,30 +28,56 @@ class PdfLoader:
 
     suffixes = frozenset({".pdf"})
 
-    def load(self, path: Path, *, workspace: str, uri: str) -> Iterator[Document]:
-        """Read one file as one document; ``Raises`` as in ``ports.Loader``.
+    def load(self, path: Path, *, workspace: str, uri: str) -> Iterator[Document | SourceProblem]:
+        """Read one file as one document; ``Raises`` as in ``ports.Loader``, and a bad page is a problem of its own.
 
-        The reasons are ``encrypted``, ``no text layer`` (scanned pages) and ``corrupt: ...``.
+        The reasons are ``empty``, ``encrypted``, ``no text layer`` (scanned pages) and ``corrupt: ...``.
         """
         check_size(path)
         with foreign_parser():
-            title, pages = _read(path)
+            title, read = _read(path)
+        problems = {number: page.what for number, page in enumerate(read, start=1) if isinstance(page, InputError)}
+        pages = [page if isinstance(page, str) else "" for page in read]
         text, starts = _join(pages)
         if not text.strip():
-            raise InputError("no text layer", hint="run OCR over the file first")
+            raise _without_text(path, pages, list(problems.values()))
+        for number, reason in problems.items():
+            yield SourceProblem(f"{uri}#page={number}", f"page {number}: {reason}")
         metadata: dict[str, MetadataValue] = {"pages": len(pages), "page_starts": json.dumps(starts)}
-        yield make_document(text, workspace=workspace, uri=uri, title=title or path.stem, metadata=metadata)
+        yield make_document(text, workspace=workspace, uri=uri, title=title or file_stem(uri), metadata=metadata)
 
 
-def _read(path: Path) -> tuple[str, list[str]]:
+def _read(path: Path) -> tuple[str, list[str | InputError]]:
     if path.stat().st_size == 0:
         raise InputError("empty", hint="leave the file out")
     with PdfReader(path) as reader:
         if reader.is_encrypted and not _opens_without_password(reader):
             raise InputError("encrypted", hint="save a copy without password")
-        pages = [clean_text(page.extract_text()).strip() for page in reader.pages]
+        pages = [_page(reader, index) for index in range(len(reader.pages))]
         title = reader.metadata.title if reader.metadata is not None else None
         return title or "", pages
+
+
+def _page(reader: PdfReader, index: int) -> str | InputError:
+    try:
+        with foreign_parser():
+            return clean_text(reader.pages[index].extract_text()).strip()
+    except InputError as error:
+        return error
+
+
+def _without_text(path: Path, pages: list[str], reasons: list[str]) -> InputError:
+    """Say why there is no text: a torn file often has pages still, and is not to be taken for a scanned one."""
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _TAIL))
+        whole = b"%%EOF" in file.read()
+    if reasons:
+        return InputError(reasons[0], hint="repair or leave out the file")
+    if not pages or not whole:
+        return InputError(
+            "corrupt: cut short" if not whole else "corrupt: no pages", hint="get a whole copy of the file"
+        )
+    return InputError("no text layer", hint="run OCR over the file first")
 
 
 def _opens_without_password(reader: PdfReader) -> bool:

@@ -1,4 +1,4 @@
-"""Files in which every row is a document: JSON Lines and CSV.  They are read row by row, so they may be of any size."""
+"""Text files in which every row is a document: JSON Lines and CSV.  They are read row by row, so they may be of any size."""
 
 from __future__ import annotations
 
@@ -7,22 +7,21 @@ import csv
 import itertools
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
 from graphrag_dual.errors import InputError
 from graphrag_dual.loading.decoding import find_encoding
-from graphrag_dual.loading.documents import MAX_BYTES, make_document, metadata_from
+from graphrag_dual.loading.documents import MAX_BYTES
+from graphrag_dual.loading.tables import record_document, row_key, table_documents
 from graphrag_dual.model import Document, SourceProblem
 
 __all__ = ["CsvLoader", "JsonLinesLoader"]
 
-_TEXT_FIELDS = ("text", "content", "body")
 _BLOCK_BYTES = 1_000_000
 # So many good letters beyond ASCII speak for UTF-8 in spite of one bad byte.
 _DAMAGE = 20
-_WHOLE_ROW = "\n"  # no column has this name
 _QUOTED = re.compile(r'"[^"]*"')
 
 
@@ -44,8 +43,7 @@ class JsonLinesLoader:
                 blank = False
                 try:
                     row = _json_row(line)
-                    key = _key(row)
-                    yield _row_document(row, _text_field(row), workspace=workspace, uri=key or f"{uri}#{number}")
+                    yield record_document(row, workspace=workspace, uri=row_key(row) or f"{uri}#{number}")
                 except InputError as error:
                     yield SourceProblem(f"{uri}#{number}", f"line {number}: {error.what}")
         if blank:
@@ -73,57 +71,10 @@ class CsvLoader:
                 raise InputError("empty", hint="leave the file out")
             rows = csv.reader(itertools.chain([first], lines), delimiter=_delimiter(first))
             try:
-                yield from _csv_documents(rows, workspace=workspace, uri=uri)
+                yield from table_documents(rows, workspace=workspace, uri=uri)
             except csv.Error as error:
                 message = f"corrupt: line {rows.line_num + 1}: {error}"
                 raise InputError(message, hint="check the quotes before this line") from error
-
-
-def _csv_documents(rows: Iterator[list[str]], *, workspace: str, uri: str) -> Iterator[Document | SourceProblem]:
-    header = [name.strip() for name in next(rows)]
-    filled = (row for row in rows if any(cell.strip() for cell in row))
-    first = next(filled, None)
-    if first is None:
-        raise InputError("empty", hint="leave the file out")
-    text_column = _text_field(header)
-    for number, cells in enumerate(itertools.chain([first], filled), start=1):
-        address = f"{uri}#{number}"
-        if len(cells) > len(header):
-            yield SourceProblem(address, f"row {number}: {len(cells)} cells under {len(header)} columns")
-            continue
-        row = dict(zip(header, cells, strict=False))
-        if not text_column:
-            row[_WHOLE_ROW] = "\n".join(f"{name}: {cell}" for name, cell in row.items() if cell.strip())
-        try:
-            key = _key(row)
-            address = f"{uri}#{key}" if key else address
-            yield _row_document(row, text_column or _WHOLE_ROW, workspace=workspace, uri=address)
-        except InputError as error:
-            yield SourceProblem(address, f"row {number}: {error.what}")
-
-
-def _row_document(row: Mapping[str, object], text_field: str, *, workspace: str, uri: str) -> Document:
-    text = row.get(text_field)
-    if not isinstance(text, str):
-        raise InputError("no text", hint="every row needs a text field")
-    title = _named(row, "title")
-    used = {text_field, *(name for name in row if name.lower() in {"id", "title"})}
-    metadata = metadata_from({name: value for name, value in row.items() if name not in used and value != ""})
-    return make_document(text, workspace=workspace, uri=uri, title=str(title or ""), metadata=metadata)
-
-
-def _named(row: Mapping[str, object], wanted: str) -> object:
-    return next((value for name, value in row.items() if name.lower() == wanted), None)
-
-
-def _key(row: Mapping[str, object]) -> str:
-    key = _named(row, "id")
-    return str(key).strip() if isinstance(key, str | int) and not isinstance(key, bool) else ""
-
-
-def _text_field(names: Iterable[str]) -> str:
-    by_name = {name.lower(): name for name in names}
-    return next((by_name[field] for field in _TEXT_FIELDS if field in by_name), "")
 
 
 def _delimiter(header: str) -> str:

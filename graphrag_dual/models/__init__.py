@@ -9,15 +9,23 @@ from __future__ import annotations
 
 from graphrag_dual.config import Settings
 from graphrag_dual.errors import ConfigError
+from graphrag_dual.ledger import Ledger
 from graphrag_dual.ports import ChatModel, Embedder
 
-__all__ = ["open_chat", "open_embedder"]
+__all__ = ["open_chat", "open_embedder", "open_ledger"]
 
 _KNOWN = "local:all-MiniLM-L6-v2, local:multilingual-e5-small or openai:NAME"
 
 
-async def open_embedder(settings: Settings) -> Embedder:
-    """Open the embedder that ``settings.embedding_model`` names.
+def open_ledger(settings: Settings) -> Ledger:
+    """A ledger with the prices and the budget of ``settings``."""
+    from graphrag_dual.models.prices import open_prices
+
+    return Ledger(prices=open_prices(settings), budget=settings.budget)
+
+
+async def open_embedder(settings: Settings, *, ledger: Ledger | None = None) -> Embedder:
+    """Open the embedder that ``settings.embedding_model`` names; calls of an endpoint are booked in ``ledger``.
 
     Raises:
         ConfigError: there is no such embedder, or no endpoint is configured for it.
@@ -41,13 +49,13 @@ async def open_embedder(settings: Settings) -> Embedder:
         )
     from graphrag_dual.models.openai_embedder import OpenAIEmbedder
 
-    return await OpenAIEmbedder.create(settings)
+    return await OpenAIEmbedder.create(settings, ledger=ledger)
 
 
-def open_chat(settings: Settings) -> ChatModel | None:
-    """Open the language model of the configured endpoint; None where no endpoint is configured."""
+def open_chat(settings: Settings, *, ledger: Ledger | None = None) -> ChatModel | None:
+    """Open the language model of the configured endpoint, its calls booked in ``ledger``; None without an endpoint."""
     if not settings.has_endpoint:
         return None
     from graphrag_dual.models.openai_compatible import OpenAIChat
 
-    return OpenAIChat(settings)
+    return OpenAIChat(settings, ledger=ledger)

@@ -4,20 +4,44 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from typing import Any, TypeVar, get_origin
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, Self, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ValidationError
+from json_repair import repair_json
+from pydantic import AliasChoices, BaseModel, ValidationError
+from pydantic.fields import FieldInfo
 
-__all__ = ["AnswerInvalid", "read_form", "strict_schema", "without_bounds", "without_thinking"]
+__all__ = [
+    "AnswerInvalid",
+    "ReadableForm",
+    "is_refusal",
+    "json_values",
+    "read_answer",
+    "read_form",
+    "strict_schema",
+    "without_bounds",
+    "without_thinking",
+]
 
 Form = TypeVar("Form", bound=BaseModel)
 Schema = dict[str, Any]
 
-_THINKING = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"<(?P<close>/?)think(?:ing)?>", re.IGNORECASE)
 _END_OF_THINKING = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
-_START_OF_THINKING = re.compile(r"\s*<think(?:ing)?>", re.IGNORECASE)
 _BRACKET = re.compile(r"[{}\[\]]")
+_PAIRS = {"{": "}", "[": "]"}
+_BETWEEN_PIECES = re.compile(r"[\s,;]*(?:`{3}[\s,;]*(?:`{3})?(?:json)?[\s,;]*)?")
+_LONGEST_REPAIR = 200_000
+_LONGEST_REFUSAL = 600
+_REFUSAL = re.compile(
+    r"(?:(?:i['’]?m |i am )?(?:very |so |really )?sorry[,.!]?\s+(?:but )?|i apologi[sz]e[,.!]?\s+(?:but )?"
+    r"|unfortunately,?\s+|as an ai\b[^,.]*,\s*)?"
+    r"i\s?(?:can['’]?t|cannot|can not|won['’]?t|will not|am unable to|['’]m unable to|am not able to|['’]m not able to"
+    r"|must decline to)\s+(?:\w+ly\s+)?(?:help|assist|comply|do (?:that|this)|process|provide|fulfil|answer|continue|discuss"
+    r"|engage|create|extract|analy[sz]e|support|complete|respond|generate|proceed|participate)"
+    r"|(?:很|非常)?(?:抱歉|对不起|對不起)|我(?:无法|無法|不能)",
+    re.IGNORECASE,
+)
 _MOST_ERRORS = 8
 _BOUNDS = frozenset(
     {"minLength", "maxLength", "pattern", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"}
@@ -29,34 +53,98 @@ class AnswerInvalid(ValueError):
     """The text holds no JSON that fits the form; the message says why and quotes nothing of the text."""
 
 
+class ReadableForm(BaseModel):
+    """A form that knows more ways to be written than its own JSON."""
+
+    @classmethod
+    def read_text(cls, text: str) -> Self | None:
+        """Read a whole answer; None where it holds nothing of the form, and the usual reading then says why."""
+        raise NotImplementedError
+
+
 def without_thinking(text: str) -> str:
-    """Cut the reasoning that some models write before their answer, also when either of its tags is missing."""
-    text = _THINKING.sub("", text)
-    *_, answer = _END_OF_THINKING.split(text)
-    return "" if _START_OF_THINKING.match(answer) else answer.strip()
+    """Cut the reasoning that some models write before their answer, also when either of its tags is missing.
+
+    Only what stands before the answer is reasoning: tags that the answer itself quotes stay.
+    """
+    start, opened, depth = 0, 0, 0
+    for tag in _TAG.finditer(text):
+        if not tag["close"]:
+            depth += 1
+            opened += not text[start : tag.start()].strip() and depth == 1
+        elif depth > opened:
+            depth -= 1  # a pair of tags within the answer, or within the reasoning
+        else:
+            start, opened, depth = tag.end(), 0, 0
+    if opened:  # never closed, unless a tag that the reasoning quotes was closed instead
+        *_, last = ["", *_END_OF_THINKING.split(text[start:])[1:]]
+        return last.strip()
+    return text[start:].strip()
+
+
+def is_refusal(text: str) -> bool:
+    """Whether ``text`` is prose that declines the task, such as ``I can't help with that.``"""
+    answer = without_thinking(text)
+    return len(answer) <= _LONGEST_REFUSAL and not _BRACKET.search(answer) and bool(_REFUSAL.match(answer))
 
 
 def read_form(text: str, form: type[Form]) -> Form:
     """Read the first JSON value in ``text`` that fits ``form``; prose, fences and reasoning around it are passed over.
 
-    A bare array fits a form with exactly one list field, and so does a bare item of it; an array of one object stands
-    for the object.
+    Bare items, alone or in an array, are put into the list field of ``form`` whose items they are like; an array of one
+    object stands for the object; objects that follow each other with nothing between are one answer in pieces.
 
     Raises:
         AnswerInvalid: nothing fits.
     """
+    return read_answer(text, form, repair=False)[0]
+
+
+def read_answer(text: str, form: type[Form], *, repair: bool = True) -> tuple[Form, bool]:
+    """Read ``text`` as ``read_form`` does; whether it had to be mended, because it was not the plain JSON object.
+
+    With ``repair`` broken JSON is mended as a last resort, unless it looks cut off: half an answer is none.
+
+    Raises:
+        AnswerInvalid: nothing fits.
+    """
+    if issubclass(form, ReadableForm) and (read := form.read_text(text)) is not None:
+        return read, not _is_plain(text)
     problem = ""
-    for value in _json_values(text):
-        for reading in _readings(value, form):
+    for number, value in enumerate(json_values(text)):
+        for mended, reading in _readings(value, form):
             try:
-                return form.model_validate(reading)
+                return form.model_validate(reading), mended or number > 0 or not _is_plain(text)
             except ValidationError as error:
                 problem = problem or _explain(error)
-    raise AnswerInvalid(problem or f"the answer holds no JSON object with {', '.join(sorted(_keys(form)))}")
+    whole = _whole_but_broken(text) if repair and not problem else ""
+    if whole:
+        for _, reading in _readings(repair_json(whole, return_objects=True), form):
+            try:
+                return form.model_validate(reading), True
+            except ValidationError as error:
+                problem = problem or _explain(error)
+    raise AnswerInvalid(problem or f"the answer holds no JSON object with {', '.join(sorted(form.model_fields))}")
 
 
-def _json_values(text: str) -> Iterator[Any]:
-    """Give the outermost objects and arrays in ``text``, in order.
+def _is_plain(text: str) -> bool:
+    text = text.strip()
+    return text.startswith("{") and text.endswith("}")
+
+
+def _whole_but_broken(text: str) -> str:
+    """The JSON in ``text`` from its first bracket to its last, if as many are closed as opened; else ``""``."""
+    text = without_thinking(text)
+    brackets = [place.start() for place in _BRACKET.finditer(text)]
+    if not brackets or text[brackets[0]] not in "{[" or len(text) > _LONGEST_REPAIR:
+        return ""
+    inside = text[brackets[0] : brackets[-1] + 1]
+    balanced = all(inside.count(left) == inside.count(right) for left, right in ("{}", "[]"))
+    return inside if balanced and _PAIRS[inside[0]] == inside[-1] else ""
+
+
+def json_values(text: str) -> Iterator[Any]:
+    """Give the outermost objects and arrays in ``text``, in order; a list of those that follow each other comes first.
 
     A text that is JSON as a whole is taken as it is, whatever tags its strings hold.  Nothing is looked for inside a
     value that does not parse: one item of a broken list is not the list.
@@ -67,6 +155,18 @@ def _json_values(text: str) -> Iterator[Any]:
         return
     except (ValueError, RecursionError):
         text = without_thinking(text)
+    run: list[Any] = []
+    end = 0
+    for value, start, stop in _found_values(text, decoder):
+        if run and _BETWEEN_PIECES.fullmatch(text, end, start) is None:
+            yield from _as_one(run)
+            run = []
+        run.append(value)
+        end = stop
+    yield from _as_one(run)
+
+
+def _found_values(text: str, decoder: json.JSONDecoder) -> Iterator[tuple[Any, int, int]]:
     depth, place = 0, 0
     while bracket := _BRACKET.search(text, place):
         place = bracket.end()
@@ -80,35 +180,102 @@ def _json_values(text: str) -> Iterator[Any]:
             except (ValueError, RecursionError):
                 depth = 1
             else:
-                yield value
+                yield value, bracket.start(), place
+
+
+def _as_one(run: list[Any]) -> Iterator[Any]:
+    if len(run) > 1 and all(isinstance(value, dict) for value in run):
+        yield _Pieces(run)
+    yield from run
+
+
+class _Pieces(list[Any]):
+    """Objects that follow each other with nothing between them."""
 
 
 def _no_constant(name: str) -> float:
     raise ValueError(f"{name} is not JSON")
 
 
-def _readings(value: Any, form: type[BaseModel]) -> Iterator[Any]:
-    """Give the ways to read ``value`` as ``form``, the most literal first.
+def _readings(value: Any, form: type[BaseModel]) -> Iterator[tuple[bool, Any]]:
+    """Give the ways to read ``value`` as ``form``, the most literal first, and whether each is less than literal.
 
     An object with no key of the form is not read literally: where every field has a default it would pass, and its
     content would be lost.
     """
-    lists = [name for name, field in form.model_fields.items() if get_origin(field.annotation) in {list, tuple}]
-    only_list = form.model_fields[lists[0]].alias or lists[0] if len(lists) == 1 else None
     if isinstance(value, dict):
         if not value or _keys(form).intersection(value):
-            yield value
-        if value and only_list is not None:
-            yield {only_list: [value]}
+            yield False, value
+        if value:
+            yield from ((True, placed) for placed in _placed([value], form))
+    elif isinstance(value, _Pieces):
+        parts = [part for part in value if _keys(form).intersection(part)]
+        yield from ((True, joined) for joined in ([_joined(parts)] if len(parts) == len(value) else []))
+        yield from ((True, placed) for placed in _placed(value, form) if not parts)
     elif isinstance(value, list):
-        if only_list is not None:
-            yield {only_list: value}
-        if len(value) == 1 and isinstance(value[0], dict):
-            yield from _readings(value[0], form)
+        if len(value) == 1 and isinstance(value[0], dict) and _keys(form).intersection(value[0]):
+            yield True, value[0]
+        parts = [part for part in value if isinstance(part, dict) and _keys(form).intersection(part)]
+        yield from ((True, placed) for placed in _placed(value, form))
+        if len(parts) == len(value) > 1:
+            yield True, _joined(parts)
+
+
+def _joined(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The parts of one object: lists are appended, of anything else the first counts."""
+    whole: dict[str, Any] = {}
+    for part in parts:
+        for key, value in part.items():
+            if isinstance(whole.get(key), list) and isinstance(value, list):
+                whole[key] = [*whole[key], *value]
+            else:
+                whole.setdefault(key, value)
+    return whole
+
+
+def _placed(items: Sequence[Any], form: type[BaseModel]) -> Iterator[dict[str, list[Any]]]:
+    """Put bare ``items`` into the list fields of ``form``: into the only one, or each where most of its keys belong."""
+    lists = {_key(name, field): _item_keys(field) for name, field in form.model_fields.items() if _is_list(field)}
+    if len(lists) == 1:
+        yield {next(iter(lists)): list(items)}
+        return
+    placed: dict[str, list[Any]] = {}
+    for item in items:
+        fits = {key: len(keys.intersection(item)) for key, keys in lists.items()} if isinstance(item, dict) else {}
+        best = max(fits, key=lambda key: fits[key], default=None)
+        if best is None or not fits[best]:
+            return
+        placed.setdefault(best, []).append(item)
+    if placed:
+        yield placed
+
+
+def _is_list(field: FieldInfo) -> bool:
+    return get_origin(field.annotation) in {list, tuple}
+
+
+def _item_keys(field: FieldInfo) -> set[str]:
+    """Keys of the objects that a list field holds."""
+    for item in get_args(field.annotation):
+        kind = get_args(item)[0] if get_origin(item) is Annotated else item
+        if isinstance(kind, type) and issubclass(kind, BaseModel):
+            return _keys(kind)
+    return set()
+
+
+def _key(name: str, field: FieldInfo) -> str:
+    """A key under which ``field`` is read."""
+    return next(iter(_aliases(field)), name)
+
+
+def _aliases(field: FieldInfo) -> list[str]:
+    alias = field.validation_alias
+    choices = alias.choices if isinstance(alias, AliasChoices) else [alias, field.alias]
+    return [choice for choice in choices if isinstance(choice, str)]
 
 
 def _keys(form: type[BaseModel]) -> set[str]:
-    return {*form.model_fields, *(field.alias for field in form.model_fields.values() if field.alias)}
+    return {key for name, field in form.model_fields.items() for key in (name, *_aliases(field))}
 
 
 def _explain(error: ValidationError) -> str:

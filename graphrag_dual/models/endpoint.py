@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import json
 import logging
+import random
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import urlsplit
 
 import anyio
 import openai
+from pydantic import BaseModel, ValidationError
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 from tenacity.wait import wait_base, wait_exponential, wait_random
 
 from graphrag_dual.config import Settings
-from graphrag_dual.errors import ModelError, ModelRefused
+from graphrag_dual.errors import ConfigError, ModelError, ModelRefused
+from graphrag_dual.ledger import Ledger
+from graphrag_dual.models.pacing import Pace
+from graphrag_dual.models.prices import open_prices
+from graphrag_dual.models.tokens import estimated_tokens
 
 __all__ = ["Endpoint", "RequestRejected"]
 
 _log = logging.getLogger(__name__)
 _LONGEST_WAIT_S = 60.0
 _BACK_OFF = wait_exponential(multiplier=0.5, max=_LONGEST_WAIT_S) + wait_random(0, 0.5)
+_SAFETY = 2  # a text of random letters has more tokens than estimated, and a budget must hold for it too
 _KEYLESS = "none"  # local servers ask for no key, but the client wants one
 _URL_HINT = "check OPENAI_BASE_URL and that the server is up"
 
@@ -37,30 +46,42 @@ class Endpoint:
     """Posts JSON with at most ``model_concurrency`` requests in flight and ``model_attempts`` tries each.
 
     Tried again: 408, 409, 429, 5xx, time-outs and broken connections.  The server's ``retry-after`` decides the wait,
-    else an exponential one with jitter; no wait exceeds 60 s.
+    else an exponential one, both with jitter; no wait exceeds 60 s.  ``Pace`` says when a request may be sent at all.
+    Every request that is sent is booked in ``ledger``, also one that fails.
     """
 
-    def __init__(self, settings: Settings, *, model_name: str, model_setting: str) -> None:
+    def __init__(
+        self, settings: Settings, *, model_name: str, model_setting: str, ledger: Ledger | None = None
+    ) -> None:
+        self.ledger = ledger or Ledger(prices=open_prices(settings))
+        self._pace = Pace(settings, model_name=model_name)
         self._model = model_name
         self._model_setting = model_setting
         self._key = settings.openai_api_key.get_secret_value() if settings.openai_api_key else _KEYLESS
         self._timeout_s = settings.model_timeout_s
         self._attempts = settings.model_attempts
-        self._limiter = anyio.CapacityLimiter(settings.model_concurrency)
         self._client = openai.AsyncOpenAI(
             api_key=self._key,
             base_url=settings.openai_base_url,
             timeout=settings.model_timeout_s,
             max_retries=0,
+            **_azure(settings, self._key),
         )
 
-    async def post(self, path: str, body: Mapping[str, object]) -> object:
-        """Post ``body`` and give the decoded JSON of the answer.
+    @property
+    def address(self) -> str:
+        """Base URL of the endpoint."""
+        return str(self._client.base_url)
+
+    async def post(self, path: str, body: Mapping[str, object], *, max_output_tokens: int = 0) -> object:
+        """Post ``body`` and give the decoded JSON of the answer; ``max_output_tokens`` is what it may cost at most.
 
         Raises:
-            RequestRejected: HTTP 400 or 422; another form of the request may be accepted.
+            RequestRejected: HTTP 400, 413 or 422; another form of the request may be accepted.
             ModelRefused: a content filter stopped the request.
+            ModelUnavailable: the endpoint has failed call after call for longer than ``model_patience_s``.
             ModelError: the endpoint failed after all attempts, or another attempt would not help.
+            BudgetReached: the request could cross the budget; it was not sent.
         """
         retrying = AsyncRetrying(
             stop=stop_after_attempt(self._attempts),
@@ -70,7 +91,7 @@ class Endpoint:
             reraise=True,
         )
         try:
-            return await retrying(self._post_once, path, body)
+            return await retrying(self._attempt, path, body, max_output_tokens, object())
         except openai.APIStatusError as error:
             raise self._status_error(error) from None
         except (TimeoutError, openai.APITimeoutError):
@@ -87,10 +108,45 @@ class Endpoint:
         """Close the connections."""
         await self._client.close()
 
-    async def _post_once(self, path: str, body: Mapping[str, object]) -> object:
-        async with self._limiter:
+    async def _attempt(self, path: str, body: Mapping[str, object], max_output_tokens: int, call: object) -> object:
+        """Send once; while the server is down the probes of a call are not counted as attempts of it."""
+        estimate = estimated_tokens(json.dumps(body, ensure_ascii=False))
+        while True:
+            probe = False
+            try:
+                async with self._pace.turn(estimate) as probe:
+                    answer, used = await self._send(path, body, estimate, max_output_tokens)
+            except (openai.OpenAIError, TimeoutError) as error:
+                if not _is_transient(error):
+                    self._pace.succeeded(estimate=0, used=0)  # it is up, whatever it thinks of the request
+                    raise
+                self._pace.failed(call, limited=_is_limit(error), wait_s=_asked_wait_s(error))
+                if not probe:
+                    raise
+                if self._pace.given_up:
+                    raise self._pace.unavailable() from None
+            else:
+                self._pace.succeeded(estimate=estimate, used=used)
+                return answer
+
+    async def _send(
+        self, path: str, body: Mapping[str, object], estimate: int, max_output_tokens: int
+    ) -> tuple[object, int]:
+        """Send one request with its entry in the ledger: the answer, and the tokens it used."""
+        reserved = self.ledger.reserve(
+            self._model,
+            input_tokens=_SAFETY * estimate,
+            max_output_tokens=max_output_tokens,
+        )
+        try:
             with anyio.fail_after(self._timeout_s):  # the client's own limit is per read, not per call
-                return await self._client.post(path, body=dict(body), cast_to=object)
+                answer = await self._client.post(path, body=dict(body), cast_to=object)
+        except BaseException as error:
+            self.ledger.release(reserved, billed=_may_be_billed(error))
+            raise
+        sent, written = _tokens(answer, estimate)
+        self.ledger.settle(reserved, input_tokens=sent, output_tokens=written)
+        return answer, sent + written
 
     def _note(self, state: RetryCallState) -> None:
         error = state.outcome.exception() if state.outcome else None
@@ -115,11 +171,11 @@ class Endpoint:
         what = f"{self._model}: HTTP {status}: {said[:300]}"
         if code == "insufficient_quota":
             return ModelError(what, hint="the account of OPENAI_API_KEY has no credit left; top it up")
-        if status in {400, 422}:
+        if status in {400, 413, 422}:
             if "content_filter" in {code, error.param} or code == "content_policy_violation":
                 return ModelRefused(f"a content filter stopped the request to {self._model}")
             hint = f"check that {self._model_setting} names a model that accepts this request"
-            return RequestRejected(what, hint=hint, complaint=f"{error.param or ''} {said}")
+            return RequestRejected(what, hint=hint, complaint=f"{error.param or ''} {code} {said}")
         if status == 404:
             return ModelError(what, hint=f"check {self._model_setting} and OPENAI_BASE_URL")
         if status == 429:
@@ -136,13 +192,70 @@ def _is_transient(error: BaseException) -> bool:
     return isinstance(error, TimeoutError | openai.APIConnectionError)
 
 
+def _is_limit(error: BaseException) -> bool:
+    return isinstance(error, openai.APIStatusError) and error.status_code == 429
+
+
+def _may_be_billed(error: BaseException) -> bool:
+    """Whether the server may have worked on a request that gave no answer: not if it refused it or never got it."""
+    if isinstance(error, openai.APIStatusError):
+        return False
+    return type(error.__cause__).__name__ not in {"ConnectError", "ConnectTimeout"}  # of httpx or of httpx2
+
+
+def _tokens(answer: object, estimate: int) -> tuple[int, int]:
+    """Tokens sent and written, as the server counted them; else estimated from what went over the wire."""
+    try:
+        spent = _Answered.model_validate(answer).usage
+    except ValidationError:
+        spent = None
+    if spent is not None and spent.prompt_tokens is not None:
+        return spent.prompt_tokens, spent.completion_tokens or 0
+    choices = answer.get("choices", []) if isinstance(answer, dict) else []
+    return estimate, estimated_tokens(json.dumps(choices, ensure_ascii=False)) if choices else 0
+
+
+class _Spent(BaseModel):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class _Answered(BaseModel):
+    usage: _Spent | None = None
+
+
+def _azure(settings: Settings, key: str) -> dict[str, Any]:
+    """Options of the client for Azure: a version with each request, and the key in a header of its own."""
+    address, version = settings.openai_base_url or "", settings.openai_api_version
+    host = urlsplit(address).hostname or ""
+    if version is None and not host.endswith((".azure.com", ".azure.us", ".azure.cn")):
+        return {}
+    if version is None and "/deployments/" in address:
+        raise ConfigError(
+            "the Azure endpoint in OPENAI_BASE_URL wants a version with every request",
+            hint="set OPENAI_API_VERSION, such as 2024-10-21",
+        )
+    return {
+        "default_headers": {"api-key": key, "Authorization": openai.Omit()},
+        "default_query": {"api-version": version} if version else None,
+    }
+
+
 class _Wait(wait_base):
-    """The server's word first, else exponential with jitter."""
+    """The server's word first, else exponential; both with jitter, so that those who wait do not all come at once."""
 
     def __call__(self, retry_state: RetryCallState) -> float:
         error = retry_state.outcome.exception() if retry_state.outcome else None
-        asked = _retry_after_s(error.response.headers) if isinstance(error, openai.APIStatusError) else None
-        return min(_LONGEST_WAIT_S, _BACK_OFF(retry_state) if asked is None else asked)
+        asked = _asked_wait_s(error)
+        wait_s = _BACK_OFF(retry_state) if asked is None else asked + random.uniform(0, min(1.0, asked / 10))
+        return min(_LONGEST_WAIT_S, wait_s)
+
+
+def _asked_wait_s(error: BaseException | None) -> float | None:
+    if not isinstance(error, openai.APIStatusError):
+        return None
+    asked = _retry_after_s(error.response.headers)
+    return None if asked is None else min(_LONGEST_WAIT_S, asked)
 
 
 def _retry_after_s(headers: Mapping[str, str]) -> float | None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from pydantic import BaseModel, ValidationError
 
 from graphrag_dual.config import Settings
 from graphrag_dual.errors import ModelError
+from graphrag_dual.ledger import Ledger
 from graphrag_dual.model import Vector
 from graphrag_dual.models.endpoint import Endpoint
+from graphrag_dual.models.tokens import cut, estimated_tokens
 from graphrag_dual.vectors import checked_texts, validated_vectors
 
 __all__ = ["OpenAIEmbedder", "estimated_tokens"]
@@ -24,7 +25,6 @@ _KNOWN = {
 _UNKNOWN_WINDOW = 512  # that of most open embedding models
 _BATCH_TEXTS = 128
 _BATCH_TOKENS = 8000
-_PIECE = re.compile(r"[A-Za-z]+|[0-9]+|\n+|[^\x00-\x7f]|[^\sA-Za-z0-9]|\s{2,}")
 
 
 class _Embedding(BaseModel):
@@ -43,20 +43,22 @@ class OpenAIEmbedder:
     window by the same estimate.  The window of a model that is not OpenAI's own is taken to be 512 tokens.
     """
 
-    def __init__(self, settings: Settings, *, dimensions: int) -> None:
+    def __init__(self, settings: Settings, *, dimensions: int, ledger: Ledger | None = None) -> None:
         self._name = settings.embedding_model.removeprefix("openai:")
         self._dimensions = dimensions
         self._window = _KNOWN.get(self._name, (0, _UNKNOWN_WINDOW))[1]
-        self._endpoint = Endpoint(settings, model_name=self._name, model_setting="GRAPHRAG_DUAL_EMBEDDING_MODEL")
+        self._endpoint = Endpoint(
+            settings, model_name=self._name, model_setting="GRAPHRAG_DUAL_EMBEDDING_MODEL", ledger=ledger
+        )
 
     @classmethod
-    async def create(cls, settings: Settings) -> OpenAIEmbedder:
+    async def create(cls, settings: Settings, *, ledger: Ledger | None = None) -> OpenAIEmbedder:
         """Open the model of ``settings.embedding_model``; one word is embedded where its dimensions are unknown.
 
         Raises:
             ModelError: the endpoint failed after retries or gave no usable vector.
         """
-        embedder = cls(settings, dimensions=0)
+        embedder = cls(settings, dimensions=0, ledger=ledger)
         known, _ = _KNOWN.get(embedder._name, (0, 0))
         try:
             embedder._dimensions = known or len((await embedder._vectors(["word"]))[0])
@@ -95,7 +97,7 @@ class OpenAIEmbedder:
             ValueError: a text is blank.
             ModelError: the endpoint failed after retries or gave unusable vectors.
         """
-        clean = [_cut(text, self._window) for text in checked_texts(texts)]
+        clean = [cut(text, self._window) for text in checked_texts(texts)]
         vectors: list[Vector] = []
         for batch in _batches(clean):
             rows = await self._vectors(batch)
@@ -141,30 +143,3 @@ def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
         tokens += size
     if batch:
         yield batch
-
-
-def estimated_tokens(text: str) -> int:
-    """Estimate tokens on the high side, for tokenizers of the byte-pair kind.
-
-    A run of letters counts one token per four letters begun, a digit one, a mark one, another character one less than
-    its UTF-8 bytes (a Chinese one 2).  Random letters, such as base64, can exceed the estimate by half.
-    """
-    return sum(map(_weight, _PIECE.findall(text)))
-
-
-def _weight(piece: str) -> int:
-    if not piece.isascii():
-        return len(piece.encode("utf-8", errors="replace")) - 1 or 1
-    if piece.isalpha():
-        return (len(piece) + 3) // 4
-    return len(piece) if piece.isdigit() else 1
-
-
-def _cut(text: str, window: int) -> str:
-    """Cut ``text`` where its estimated tokens reach ``window``."""
-    used = 0
-    for piece in _PIECE.finditer(text):
-        used += _weight(piece[0])
-        if used > window:
-            return text[: piece.start()] or text[: 4 * window]
-    return text

@@ -83,6 +83,7 @@ class PyramidReader:
         text = await self._texts(document, [*path, *below, *beside])
         layers = {span: text.layer(span, head) for span in [*path, *below, *beside]}
         item = layers[node]
+        page, line = text.places.get(item.id, (0, 0)) if node.kind == "chunk" else (0, 0)
         reports = await self._reports_on([text.ids[at] for at in node.sample(_SAMPLE) if at in text.ids], generation)
         return Reading(
             item=item,
@@ -93,6 +94,8 @@ class PyramidReader:
             total_below=len(below),
             previous=next((layers[span] for span in beside if span.first < node.first), None),
             next=next((layers[span] for span in beside if span.first > node.first), None),
+            page=page,
+            line=line,
         )
 
     async def _texts(self, document: str, spans: Sequence[Span]) -> _Texts:
@@ -110,6 +113,7 @@ class PyramidReader:
             chosen,
             {one: row["text"] for one, row in evidence.items()},
             {one: row["heading"] for one, row in evidence.items()},
+            {one: (row["page"], row["line"]) for one, row in evidence.items()},
         )
 
     # -- reports and entities ------------------------------------------------------------------------------------------
@@ -185,13 +189,14 @@ class PyramidReader:
 
 @dataclass(frozen=True, slots=True)
 class _Texts:
-    """Chunk ids by index, the chunks chosen to be quoted by span, and texts and headings by chunk id."""
+    """Chunk ids by index, the chunks chosen to be quoted by span, and texts, headings and places by chunk id."""
 
     document: str
     ids: Mapping[int, str]
     chosen: Mapping[Span, Sequence[int]]
     texts: Mapping[str, str]
     headings: Mapping[str, str]
+    places: Mapping[str, tuple[int, int]]
 
     def layer(self, span: Span, head: Row) -> Layer:
         """``span`` as a layer, its summary quoted from the chosen chunks."""

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from graphrag_dual.ids import content_hash
+from graphrag_dual.languages import AUTO
 from graphrag_dual.model import Entity, Fact
 from graphrag_dual.ports import ChatModel, ReportWriter
 from graphrag_dual.reports.extractive import ExtractiveReportWriter
@@ -15,15 +16,20 @@ __all__ = ["ExtractiveReportWriter", "LlmReportWriter", "input_hash", "open_repo
 
 
 def open_report_writer(
-    *, chat: ChatModel | None, count_tokens: Callable[[str], int], max_input_tokens: int = 6000
+    *,
+    chat: ChatModel | None,
+    count_tokens: Callable[[str], int],
+    max_input_tokens: int = 6000,
+    language: str = AUTO,
 ) -> ReportWriter:
     """Give the writer that the settings allow: ``chat`` where there is a language model, else quoted sentences.
 
-    ``max_input_tokens`` (default 6000) bounds one prompt, measured with ``count_tokens``.
+    ``max_input_tokens`` (default 6000) bounds one prompt, measured with ``count_tokens``; ``language`` is that of the
+    language model's reports (default: that of the documents).
     """
     if chat is None:
         return ExtractiveReportWriter()
-    return LlmReportWriter(chat, max_input_tokens=max_input_tokens, count_tokens=count_tokens)
+    return LlmReportWriter(chat, max_input_tokens=max_input_tokens, count_tokens=count_tokens, language=language)
 
 
 def input_hash(

@@ -15,6 +15,7 @@ import anyio.to_thread
 
 from graphrag_dual.errors import ConfigError, ModelError
 from graphrag_dual.ids import finding_id, normalise_name, report_id
+from graphrag_dual.languages import AUTO, language_name
 from graphrag_dual.model import CommunityReport, Finding, ReportInput, Usage
 from graphrag_dual.ports import ChatModel
 from graphrag_dual.reports._form import FindingForm, ReportForm
@@ -51,6 +52,9 @@ sentences and citations: the ids of the facts and extracts that support it, such
 ids that are in the data; a point that you cannot cite, leave out. Write ids nowhere but in citations.
 """
 
+_AS_EXTRACTS = "Write in the language in which most of the extracts are written."
+_IN_LANGUAGE = "Write in {name}, whatever the language of the data, but write names as the data does."
+
 _TAG = re.compile(r"<(?=\s*/?\s*data\b)", re.IGNORECASE)
 
 _log = logging.getLogger(__name__)
@@ -59,14 +63,21 @@ _log = logging.getLogger(__name__)
 class LlmReportWriter:
     """Writes reports with ``chat``; a prompt never exceeds ``max_input_tokens`` as measured by ``count_tokens``.
 
+    ``language`` is a name, a code or ``auto``, the language of the documents.
+
     Raises:
         ConfigError: ``max_input_tokens`` leaves no room for data beside the instructions.
     """
 
-    def __init__(self, chat: ChatModel, *, max_input_tokens: int, count_tokens: Callable[[str], int]) -> None:
+    def __init__(
+        self, chat: ChatModel, *, max_input_tokens: int, count_tokens: Callable[[str], int], language: str = AUTO
+    ) -> None:
         self._chat = chat
         self._count = count_tokens
-        self._data_tokens = max_input_tokens - count_tokens(SYSTEM)
+        self._language = language_name(language)
+        wanted = _IN_LANGUAGE.format(name=self._language) if self._language else _AS_EXTRACTS
+        self._system = SYSTEM.replace(_AS_EXTRACTS, wanted)
+        self._data_tokens = max_input_tokens - count_tokens(self._system)
         if self._data_tokens < MIN_DATA_TOKENS:
             raise ConfigError(
                 f"report prompts of {max_input_tokens} tokens leave {self._data_tokens} for data",
@@ -75,8 +86,9 @@ class LlmReportWriter:
 
     @property
     def generator(self) -> str:
-        """``llm:``, the model's name and the version of the prompt."""
-        return f"llm:{self._chat.model_name}:{PROMPT_VERSION}"
+        """``llm:``, the model's name, the version of the prompt and the language, where one is set."""
+        language = f":{self._language}" if self._language else ""
+        return f"llm:{self._chat.model_name}:{PROMPT_VERSION}{language}"
 
     async def write(self, source: ReportInput) -> tuple[CommunityReport, Usage]:
         """Write the report of ``source``; each finding cites at least one of the input's chunks.
@@ -85,7 +97,7 @@ class LlmReportWriter:
             ModelError: the model failed, the input has no text to cite, or no finding is supported by the input.
         """
         prompt = await anyio.to_thread.run_sync(self._prompt, source)
-        form, usage = await self._chat.complete_as(ReportForm, system=SYSTEM, user=prompt.text)
+        form, usage = await self._chat.complete_as(ReportForm, system=self._system, user=prompt.text)
         return self._report(form, prompt, source), usage
 
     def _prompt(self, source: ReportInput) -> _Prompt:

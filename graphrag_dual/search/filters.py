@@ -11,7 +11,7 @@ from datetime import date, datetime, time
 from graphrag_dual.errors import InputError
 from graphrag_dual.model import Between, MetadataValue, SearchFilter
 from graphrag_dual.store.database import Database, Row
-from graphrag_dual.store.documents import ROW_FILES, metadata_property
+from graphrag_dual.store.documents import CONTAINER_FILES, metadata_property
 
 __all__ = ["Admitted", "admit"]
 
@@ -57,7 +57,7 @@ async def admit(database: Database, workspace: str, filters: SearchFilter) -> Ad
         workspace=workspace,
         any_uri=filters.documents is None,
         uris=uris,
-        files=[uri for uri in uris if uri.lower().endswith(ROW_FILES)],
+        files=[uri for uri in uris if uri.lower().endswith(CONTAINER_FILES)],
         conditions=list(_conditions(filters)),
     )
     types = None if filters.entity_types is None else _several(filters.entity_types)

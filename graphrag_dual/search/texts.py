@@ -8,6 +8,7 @@ from functools import partial
 
 from graphrag_dual.model import SearchHit, SourceType
 from graphrag_dual.search.candidates import Read, known_of
+from graphrag_dual.search.citing import placed
 from graphrag_dual.search.filters import Admitted
 from graphrag_dual.store.database import Database, Row
 
@@ -59,7 +60,9 @@ def _ids(hits: Sequence[SearchHit], source_type: SourceType) -> list[str]:
 
 
 def _told(hit: SearchHit, row: Row) -> SearchHit:
-    about = {} if hit.source_type == "global_community" else known_of(row)  # a report's head came with its candidate
+    about = (
+        {} if hit.source_type == "global_community" else placed(known_of(row))
+    )  # a report's head came with its candidate
     return replace(hit, content=_TEXTS[hit.source_type](row), metadata={**about, **hit.metadata})
 
 

@@ -31,13 +31,18 @@ from graphrag_dual.errors import DatabaseError, GdsMissing
 from graphrag_dual.explanation import QueryTime
 from graphrag_dual.store.query_book import Query, QueryBook, cypher_folder
 
-__all__ = ["Database", "ServerInfo", "admin_book", "query_book", "recorded_queries"]
+__all__ = ["WRITING", "Database", "ServerInfo", "admin_book", "query_book", "recorded_queries"]
 
 Row = dict[str, Any]
+# The lock, of ``Database.locks``, that batches are written under: so that no two wait for each other's nodes on the server.
+WRITING = "writing"
 _MINIMUM = (5, 26)
 _CONNECT_S = 10.0
-# Leases and run records come and go with every run and say nothing about what it changed.
-_BOOKKEEPING = frozenset({"take_lease", "release_lease", "start_run", "finish_run"})
+# Leases, run records, kept answers and bills come and go with every run and say nothing about what it changed in the index.
+_BOOKKEEPING = frozenset(
+    {"take_lease", "release_lease", "start_run", "finish_run", "put_model_calls", "link_calls", "put_spends"}
+    | {"put_model_batch", "drop_model_batches", "drop_unread_calls"}
+)
 _NO_INDEX = re.compile(r"no such (?:fulltext|vector) schema index: (\w+)")
 _SCHEMES = ("bolt://", "bolt+s://", "bolt+ssc://", "neo4j://", "neo4j+s://", "neo4j+ssc://")
 
@@ -91,7 +96,8 @@ class Database:
     """One database on one server.  Use from one event loop only; close with ``aclose``.
 
     ``writes`` counts the changes that the server reported (nodes, relationships, labels and properties) since opening,
-    without those of leases and run records.  ``locks`` are for callers on this loop that must not run at once.
+    without those of leases, run records, kept answers and bills.  ``locks`` are for callers on this loop that must not run
+    at once.
     """
 
     def __init__(self, driver: AsyncDriver, *, uri: str, database: str) -> None:

@@ -17,12 +17,14 @@ from graphrag_dual.exact_terms import lookup_terms
 from graphrag_dual.ids import document_id, normalise_name, workspace_scope
 from graphrag_dual.model import Chunk, Document, MetadataValue
 from graphrag_dual.store.database import Database, Row
+from graphrag_dual.store.model_calls import drop_unread_calls
 
 __all__ = [
-    "ROW_FILES",
+    "CONTAINER_FILES",
     "StoredDocument",
     "delete_documents",
     "find_documents",
+    "finished_chunks",
     "metadata_property",
     "put_document_batch",
     "read_unread",
@@ -30,7 +32,9 @@ __all__ = [
 ]
 
 _CHUNKS_PER_WRITE = 1000
-ROW_FILES = (".csv", ".tsv", ".jsonl", ".ndjson")
+_ROW_FILES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".xlsx", ".xlsm", ".xls", ".ods")
+CONTAINER_FILES = (*_ROW_FILES, ".zip", ".eml")
+"""Endings of files whose URI also stands for what is in them: rows ``file#row`` and packed files ``file/name``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +54,12 @@ async def find_documents(database: Database, workspace: str, ids: Sequence[str])
         row["id"]: StoredDocument(row["id"], row["content_hash"], row["chunks"], frozenset(row["unfinished"]))
         for row in rows
     }
+
+
+async def finished_chunks(database: Database, workspace: str, ids: Sequence[str]) -> set[str]:
+    """Ids of the chunks of these documents that were extracted."""
+    rows = await database.read("finished_chunks", workspace=workspace, ids=list(ids))
+    return {row["id"] for row in rows}
 
 
 async def put_document_batch(
@@ -104,7 +114,7 @@ def metadata_property(key: str) -> str:
 
 
 def _chunk_row(chunk: Chunk) -> Row:
-    searched = f"{chunk.context}\n{chunk.text}"
+    searched = "" if chunk.noise else f"{chunk.context}\n{chunk.text}"
     return {**asdict(chunk), "cjk": has_cjk_word(searched), "exact_terms": _exact_terms(searched)}
 
 
@@ -132,9 +142,10 @@ async def read_unread(database: Database) -> int:
 async def resolve_uris(database: Database, workspace: str, uris: Sequence[str]) -> dict[str, Row]:
     """Ids and chunk ids of the documents with these URIs, by URI.
 
-    A CSV or JSONL file stands for its rows, but for JSONL rows that have an ``id``: that is their URI.
+    A table stands for its rows, but for JSON rows that have an ``id``: that is their URI.  An archive or message stands for
+    what is packed in it.
     """
-    files = [uri for uri in uris if uri.lower().endswith(ROW_FILES)]
+    files = [uri for uri in uris if uri.lower().endswith(CONTAINER_FILES)]
     uris = [*uris, *[row for uri in files for row in await _rows_of(database, workspace, uri)]]
     ids = [document_id(workspace, uri) for uri in uris]
     rows = await database.read("chunks_of_documents", workspace=workspace, ids=ids)
@@ -151,3 +162,4 @@ async def delete_documents(database: Database, workspace: str, rows: Iterable[Ro
     for row in rows:
         await _delete_chunks(database, workspace, row["chunk_ids"])
         await database.write("delete_documents", workspace=workspace, ids=[row["id"]])
+    await drop_unread_calls(database, workspace)

@@ -12,6 +12,7 @@ from graphrag_dual.batching import grouped
 from graphrag_dual.ids import fact_id, workspace_scope
 from graphrag_dual.model import Extraction
 from graphrag_dual.store.database import Database, Row
+from graphrag_dual.store.model_calls import link_calls
 
 __all__ = ["put_extraction_batch", "rewrite_extractions"]
 
@@ -31,6 +32,8 @@ async def put_extraction_batch(
 
     A name that is new stands for an entity of its own until all names that were touched are linked.
     """
+    # Before the outcome, so that no extracted chunk is ever without its calls.
+    await link_calls(database, workspace, {extraction.chunk_id: extraction.calls for extraction, _, _ in batch})
     rows: list[Row] = [
         {
             "chunk_id": extraction.chunk_id,

@@ -6,9 +6,11 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from graphrag_dual.ledger import Spend
 from graphrag_dual.store.database import Database, Row, ServerInfo
 from graphrag_dual.store.indexes import IndexState, read_index_state
 from graphrag_dual.store.migrations import pending_migrations
+from graphrag_dual.store.model_calls import total_spends
 from graphrag_dual.store.runs import recent_runs
 
 __all__ = ["Status", "content_digest", "read_status"]
@@ -21,7 +23,8 @@ _UNFINISHED_SHOWN = 100
 class Status:
     """A look at one workspace.
 
-    ``unfinished`` lists the first chunks whose extraction is missing or failed, each with its document and the reason.
+    ``unfinished`` lists the first chunks whose extraction is missing or failed, each with its document and the reason;
+    ``spends`` says what models cost so far, by stage and model.
     """
 
     server: ServerInfo
@@ -33,6 +36,7 @@ class Status:
     pending_migrations: Sequence[str]
     indexes: Sequence[Row]
     runs: Sequence[Row]
+    spends: Sequence[Spend]
 
 
 async def read_status(database: Database, workspace: str) -> Status:
@@ -48,6 +52,7 @@ async def read_status(database: Database, workspace: str) -> Status:
         pending_migrations=[f"V{one.version:04d}__{one.name}" for one in await pending_migrations(database)],
         indexes=await database.read("show_indexes"),
         runs=await recent_runs(database, workspace),
+        spends=await total_spends(database, workspace),
     )
 
 

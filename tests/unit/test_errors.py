@@ -6,6 +6,7 @@ from graphrag_dual import errors
 from graphrag_dual.errors import GraphRagDualError
 
 EXIT_CODES = {
+    "BudgetReached": 4,
     "ConfigError": 78,
     "DatabaseError": 69,
     "GdsMissing": 69,
@@ -16,6 +17,7 @@ EXIT_CODES = {
     "ModelError": 70,
     "ModelRefused": 70,
     "ModelTruncated": 70,
+    "ModelUnavailable": 70,
     "SchemaMismatch": 78,
     "UsageError": 2,
 }
@@ -50,3 +52,8 @@ def test_the_kinds_of_database_and_model_errors_are_caught_by_their_parent() -> 
     assert issubclass(errors.SchemaMismatch, errors.DatabaseError)
     assert issubclass(errors.ModelRefused, errors.ModelError)
     assert issubclass(errors.ModelTruncated, errors.ModelError)
+    assert issubclass(errors.ModelUnavailable, errors.ModelError)
+
+
+def test_a_budget_that_is_reached_is_no_failure_of_a_model() -> None:
+    assert not issubclass(errors.BudgetReached, errors.ModelError)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import logging
 import threading
@@ -26,6 +27,7 @@ from graphrag_dual.models.openai_compatible import OpenAIChat, Rung
 KEY = "sk-very-secret"
 Body = dict[str, Any]
 Result = TypeVar("Result")
+PLACES = itertools.count()
 NO_WAIT = {"retry-after-ms": "1"}
 
 
@@ -52,10 +54,11 @@ class Endpoint:
     """Records bodies and answers with a rule or, in order, with a list."""
 
     def __init__(self, server: HTTPServer) -> None:
-        self.url = server.url_for("/v1")
+        place = f"/{next(PLACES)}/v1"  # what is learned of an endpoint is remembered by its address
+        self.url = server.url_for(place)
         self.bodies: list[Body] = []
         self.answer: Callable[[Body], Response] = lambda body: reply("hello")
-        server.expect_request("/v1/chat/completions", method="POST").respond_with_handler(self._handle)
+        server.expect_request(f"{place}/chat/completions", method="POST").respond_with_handler(self._handle)
 
     def script(self, *answers: Response) -> None:
         rest = list(answers)
@@ -327,8 +330,8 @@ def test_a_refusal_is_told_apart_and_not_repaired(endpoint: Endpoint, answer: Re
 
 @pytest.mark.parametrize("content", [None, "", "<think>only thoughts</think>"])
 def test_an_empty_answer_is_an_error(endpoint: Endpoint, content: str | None) -> None:
-    endpoint.script(reply(content))
-    with pytest.raises(ModelError, match="empty answer"):
+    endpoint.script(reply(content), reply(content))
+    with pytest.raises(ModelError, match="empty answer in two attempts"):
         endpoint.text()
 
 

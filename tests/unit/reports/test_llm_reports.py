@@ -269,3 +269,14 @@ def test_a_language_model_writes_where_there_is_one() -> None:
     assert isinstance(open_report_writer(chat=None, count_tokens=words_in), ExtractiveReportWriter)
     writer = open_report_writer(chat=ScriptedAnswer({}), count_tokens=words_in)
     assert writer.generator == "llm:scripted:1"
+
+
+@pytest.mark.parametrize(("language", "wanted"), [("fi", "Write in Finnish"), ("auto", "language in which most of")])
+def test_the_language_of_reports_can_be_set_and_is_part_of_who_wrote_them(language: str, wanted: str) -> None:  # S4
+    chat = ScriptedAnswer(answer(point("P", "C1")))
+    writer = open_report_writer(chat=chat, count_tokens=words_in, max_input_tokens=2000, language=language)
+    report, _ = asyncio.run(writer.write(source()))
+    system = chat.prompts[0][0]
+    assert wanted in system
+    assert ("names as the data does" in system) == (language == "fi")
+    assert report.generator == writer.generator == ("llm:scripted:1:Finnish" if language == "fi" else "llm:scripted:1")

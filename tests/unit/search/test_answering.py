@@ -168,3 +168,15 @@ def test_a_quoted_answer_holds_verbatim_sentences_and_marks_only(contents: list[
 def _round(text: str) -> str:
     """Bracketed numbers of a source are quoted in round brackets."""
     return text.translate(str.maketrans("[]", "()"))
+
+
+@pytest.mark.parametrize(
+    ("language", "wanted"), [("fi", "Answer in Finnish"), ("auto", "in the language of the question")]
+)
+def test_the_language_of_answers_can_be_set(language: str, wanted: str) -> None:  # S4
+    chat = Scripted("Kyllä [1].")
+    answerer = Answerer(chat, count_tokens=lambda text: len(text.split()), language=language)
+    anyio.run(answerer.answer, "Who?", result(ADA))
+    system, _ = chat.asked[0]
+    assert wanted in system
+    assert ("names as the evidence does" in system) == (language == "fi")
