@@ -164,6 +164,13 @@ class Settings(BaseSettings):
         default=0.2, ge=0, le=1, description="Share of failed chunks above which a run counts as failed."
     )
 
+    max_delete_share: float = Field(
+        default=0.5,
+        ge=0,
+        le=1,
+        description="Share of a folder's documents in the index above which `sync` refuses to delete what is gone.",
+    )
+
     leiden_seed: int = Field(default=42, description="Random seed of Leiden.")
     leiden_gamma: float = Field(
         default=1.0, gt=0, description="Resolution of Leiden; higher gives smaller communities."

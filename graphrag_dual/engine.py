@@ -1,6 +1,6 @@
 """The whole engine on one page: where a document goes, and where a question goes.
 
-    document -> load -> split -> extract -> resolve -> graph -> embed          Engine.ingest
+    document -> load -> split -> extract -> link -> graph -> embed             Engine.ingest, Engine.sync, Engine.delete
     graph    -> Leiden -> hierarchy -> reports -> a new live generation        Engine.refresh
     question -> plan -> [local | global] -> fuse -> arrange -> pack -> answer  Engine.search, Engine.ask
     a hit    -> the summaries above it, the details below it                   Engine.read
@@ -10,79 +10,61 @@ Everything here is async and runs on one event loop; ``graphrag_dual.api`` holds
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Self
 
 from anyio import to_thread
 
-from graphrag_dual.chunking import chunk_window
 from graphrag_dual.config import Settings
 from graphrag_dual.connection import Connection, resolve_connection
-from graphrag_dual.errors import ConfigError, InputError, ModelError, UsageError
-from graphrag_dual.extraction import extraction_options, open_extractor
-from graphrag_dual.ids import document_id
+from graphrag_dual.errors import ModelError, UsageError
 from graphrag_dual.indexing import (
+    DeleteReport,
     Estimate,
     IngestReport,
-    IngestTools,
     RefreshReport,
     RefreshTools,
-    Stop,
-    estimate_ingest,
-    ingest_documents,
+    Sources,
+    SyncPlan,
+    SyncReport,
+    Verification,
     refresh_all,
     refresh_communities,
     refresh_reports,
+    verify_deleted,
 )
-from graphrag_dual.indexing.billing import BilledExtractor, billed, check_budget, paid_model
-from graphrag_dual.indexing.foreseeing import Foresight, foresee
+from graphrag_dual.indexing.sources import nothing_readable, open_sources
+from graphrag_dual.indexing.writing import Indexing
 from graphrag_dual.ledger import Ledger, Spend
-from graphrag_dual.loading import SourceProblem, iter_documents
-from graphrag_dual.model import Answer, Channel, Document, Reading, SearchFilter, SearchResult, SourceType
+from graphrag_dual.model import (
+    Answer,
+    Channel,
+    Document,
+    Reading,
+    SearchFilter,
+    SearchResult,
+    SourceProblem,
+    SourceType,
+)
 from graphrag_dual.models import open_chat, open_embedder, open_ledger
-from graphrag_dual.models.caching import CachingChat
 from graphrag_dual.ports import ChatModel, Embedder, Extractor, Observer, ReportWriter, Reranker
 from graphrag_dual.reading.pyramid import PyramidReader
 from graphrag_dual.reports import open_report_writer
 from graphrag_dual.resolution.deciding import EntityMerge, join_names, keep_names_apart, list_merges, separate_names
 from graphrag_dual.resolution.listing import ListedEntity, entities_named, list_entities
-from graphrag_dual.resolution.rebuilding import rebuild_stale
 from graphrag_dual.search import Answerer, QuestionEncoder
 from graphrag_dual.search.channels import open_channels
 from graphrag_dual.search.searching import Searching
-from graphrag_dual.store import (
-    Database,
-    admin_book,
-    check_embedder,
-    ensure_indexes,
-    migrate,
-    pending_migrations,
-    read_index_state,
-)
+from graphrag_dual.store import Database, admin_book, migrate, pending_migrations
 from graphrag_dual.store.communities import LiveCommunity, live_communities
-from graphrag_dual.store.documents import CONTAINER_FILES, delete_documents, find_documents, resolve_uris
-from graphrag_dual.store.embeddings import embed_pending
-from graphrag_dual.store.model_calls import StoredAnswers, total_spends
-from graphrag_dual.store.runs import RunRecord, lease, run_record
+from graphrag_dual.store.lifecycle import DocumentStatus, list_documents
+from graphrag_dual.store.model_calls import total_spends
+from graphrag_dual.store.runs import RunRecord, lease
 from graphrag_dual.store.status import Status, content_digest, read_status
 
 __all__ = ["DeleteReport", "Engine"]
-
-_Load = Callable[[Sequence[Path]], Iterator[Document | SourceProblem]]
-
-
-@dataclass(frozen=True, slots=True)
-class DeleteReport:
-    """Which documents went, and which URIs were not in the index."""
-
-    deleted: tuple[str, ...]
-    unknown: tuple[str, ...]
-    writes: int
 
 
 class Engine:
@@ -108,14 +90,22 @@ class Engine:
         self._database = database
         self._embedder = embedder
         self._chat = chat
-        self._ledger = ledger or open_ledger(settings)
         self._observer = observer
-        self._extractor = extractor
         self._writer = report_writer
-        self._stop: Stop | None = None  # of the ingest that is running
+        self._ledger = ledger or open_ledger(settings)
         # Half the time of a channel, so that a channel without the vector has time left to look for the words.
         self._questions = QuestionEncoder(embedder, timeout_s=settings.channel_timeout_s / 2)
         self._searching = Searching(database, self._questions, embedder, settings, reranker=reranker)
+        self._indexing = Indexing(
+            database,
+            settings,
+            embedder,
+            chat=chat,
+            extractor=extractor,
+            observer=observer,
+            ledger=self._ledger,
+            changed=self._searching.index_changed,
+        )
         channels = open_channels(database, self._questions, settings)
         self.local, self.global_ = channels.local, channels.global_
 
@@ -170,7 +160,7 @@ class Engine:
 
     async def ingest(
         self,
-        sources: Path | str | Iterable[Path | str | Document],
+        sources: Sources,
         *,
         extractor: str | None = None,
         include: Sequence[str] = (),
@@ -191,38 +181,26 @@ class Engine:
                 budget, and the price of a model is not known.
             JobBusy: another process writes to this workspace.
         """
-        load = partial(iter_documents, workspace=self.workspace, include=include, exclude=exclude)
-        documents = await to_thread.run_sync(_opened, sources, load)
-        async with self._writing("ingest", wait_s=wait_s) as spent:
-            tools, foresight = await self._tools_to_ingest(extractor)
-            check_budget(self._ledger, [foresight.model if foresight.asks else "", paid_model(self._embedder)])
-            billed_extractor = BilledExtractor(tools.extractor, self._ledger, foresight)
-            await ensure_indexes(self._database, self._embedder, self.workspace, extractor=tools.extractor.name)
-            with self._stoppable() as stop:
-                report = await ingest_documents(replace(tools, extractor=billed_extractor), documents, stop=stop)
-            report.spend, report.estimate = spent(), billed_extractor.foreseen
-        if not report.documents and report.problems and not report.stopped:
-            raise _nothing_readable(report.problems)
-        return report
+        return await self._indexing.ingest(
+            sources, extractor=extractor, include=include, exclude=exclude, wait_s=wait_s
+        )
 
-    @contextmanager
-    def _stoppable(self) -> Iterator[Stop]:
-        self._stop = Stop()
-        try:
-            yield self._stop
-        finally:
-            self._stop = None
+    async def retry_failed(self, *, extractor: str | None = None, wait_s: float = 0.0) -> IngestReport:
+        """Extract again only the chunks that failed, were refused or cut off, or never had their turn; no file is read.
+
+        Raises:
+            ConfigError: as for ``ingest``.
+            JobBusy: another process writes to this workspace.
+        """
+        return await self._indexing.retry_failed(extractor=extractor, wait_s=wait_s)
 
     def stop(self) -> bool:
         """Have the ingest that is running, if any, end early and in order; whether there is one."""
-        stop = self._stop
-        if stop is not None:
-            stop.interrupt()
-        return stop is not None
+        return self._indexing.stop()
 
     async def estimate(
         self,
-        sources: Path | str | Iterable[Path | str | Document],
+        sources: Sources,
         *,
         extractor: str | None = None,
         include: Sequence[str] = (),
@@ -234,41 +212,81 @@ class Engine:
             InputError: a named path does not exist.
             ConfigError: no extractor is named, and the one at hand is of another kind than the workspace's.
         """
-        load = partial(iter_documents, workspace=self.workspace, include=include, exclude=exclude)
-        documents = await to_thread.run_sync(_opened, sources, load)
-        await migrate(self._database)
-        tools, foresight = await self._tools_to_ingest(extractor)
-        return await estimate_ingest(tools, documents, foresight)
+        return await self._indexing.estimate(sources, extractor=extractor, include=include, exclude=exclude)
 
     async def costs(self) -> list[Spend]:
         """What models cost the workspace so far, by stage and model; searches and answers are not in it."""
         return await total_spends(self._database, self.workspace)
 
-    async def delete(self, uris: str | Sequence[str]) -> DeleteReport:
+    async def plan_sync(
+        self, folders: Path | str | Sequence[Path | str], *, include: Sequence[str] = (), exclude: Sequence[str] = ()
+    ) -> SyncPlan:
+        """What ``sync`` would do; nothing is written.
+
+        Raises:
+            InputError: one of ``folders`` is no folder.
+        """
+        return await self._indexing.plan_sync(_paths(folders), include=include, exclude=exclude)
+
+    async def sync(
+        self,
+        folders: Path | str | Sequence[Path | str],
+        *,
+        plan: SyncPlan | None = None,
+        max_delete_share: float | None = None,
+        extractor: str | None = None,
+        include: Sequence[str] = (),
+        exclude: Sequence[str] = (),
+        wait_s: float = 0.0,
+    ) -> SyncReport:
+        """Make the index hold what ``folders`` hold: add, change, then delete what is gone from them, and nothing else.
+
+        ``plan`` is one that was shown before; ``max_delete_share`` overrides the setting of that name.
+
+        Raises:
+            TooManyDeletes: more would be deleted than that; nothing was written.
+            InputError: one of ``folders`` is no folder.
+            ConfigError: as for ``ingest``.
+            JobBusy: another process writes to this workspace.
+        """
+        return await self._indexing.sync(
+            _paths(folders),
+            plan=plan,
+            max_delete_share=max_delete_share,
+            extractor=extractor,
+            include=include,
+            exclude=exclude,
+            wait_s=wait_s,
+        )
+
+    async def delete(self, uris: str | Sequence[str], *, wait_s: float = 0.0) -> DeleteReport:
         """Delete documents by URI, with every entity, fact, vector and report that only they support.
 
-        The URI of a CSV file stands for all its rows, that of a JSONL file for its rows without an ``id``.
+        The URI of a file of rows stands for all its rows but those with an ``id`` of their own, that of an archive for what
+        is packed in it.  One that ends in ``/`` stands for all documents below it, unless it is the URI of a document.
 
         Raises:
             SchemaMismatch: the index was built with another embedding model.
             JobBusy: another process writes to this workspace.
         """
-        uris = [uris] if isinstance(uris, str) else uris
-        async with self._writing("delete"):
-            state = await read_index_state(self._database, self.workspace)
-            if state is None:
-                return DeleteReport((), tuple(sorted(set(uris))), 0)
-            check_embedder(state, self._embedder, self.workspace)
-            writes = self._database.writes
-            found = await resolve_uris(self._database, self.workspace, uris)
-            await delete_documents(self._database, self.workspace, found.values())
-            await rebuild_stale(self._database, self.workspace)
-            await embed_pending(self._database, self._embedder, self.workspace)
-            return DeleteReport(
-                deleted=tuple(sorted(found)),
-                unknown=tuple(sorted(uri for uri in set(uris) if not any(_is_of(one, uri) for one in found))),
-                writes=self._database.writes - writes,
-            )
+        return await self._indexing.delete([uris] if isinstance(uris, str) else uris, wait_s=wait_s)
+
+    async def verify_deleted(self, uri: str, *, sources: Sources = ()) -> Verification:
+        """Look in the whole workspace for anything that is left of the document ``uri``; nothing is written.
+
+        ``sources`` give its text as it was, if it is still at hand: then no run of twelve of its words may be left that no
+        surviving document holds.
+
+        Raises:
+            InputError: one of ``sources`` cannot be read.
+        """
+        opened = await to_thread.run_sync(lambda: list(open_sources(sources, workspace=self.workspace)))
+        if problems := [one for one in opened if isinstance(one, SourceProblem)]:
+            raise nothing_readable(problems)
+        texts = [one for one in opened if isinstance(one, Document)]
+        return await verify_deleted(self._database, self.workspace, uri, texts=texts)
+
+    # -- which names are one entity ------------------------------------------------------------------------------------
 
     async def entities(self, *, contains: str = "", kind: str = "", limit: int = 50) -> list[ListedEntity]:
         """Up to ``limit`` entities, those with most mentions first, of one type and with ``contains`` in a name if given."""
@@ -293,7 +311,7 @@ class Engine:
             UsageError: a name is not in the index, both are the same, or they are to be kept apart.
             JobBusy: another process writes to this workspace.
         """
-        return await self._decide(join_names, one, other)
+        return await self._indexing.decide(join_names, one, other)
 
     async def unmerge(self, one: str, other: str) -> bool:
         """Make two names two entities again; whether anything changed.  Where rules join them, the decision is kept.
@@ -302,7 +320,7 @@ class Engine:
             UsageError: a name is not in the index, or both are the same.
             JobBusy: another process writes to this workspace.
         """
-        return await self._decide(separate_names, one, other)
+        return await self._indexing.decide(separate_names, one, other)
 
     async def keep_apart(self, one: str, other: str) -> bool:
         """See to it that two names never are one entity, now or later; whether anything changed.
@@ -311,15 +329,7 @@ class Engine:
             UsageError: a name is blank, or both are the same.
             JobBusy: another process writes to this workspace.
         """
-        return await self._decide(keep_names_apart, one, other)
-
-    async def _decide(
-        self, decision: Callable[[Database, str, str, str], Awaitable[bool]], one: str, other: str
-    ) -> bool:
-        async with self._writing():
-            changed = await decision(self._database, self.workspace, one, other)
-            await embed_pending(self._database, self._embedder, self.workspace)
-            return changed
+        return await self._indexing.decide(keep_names_apart, one, other)
 
     # -- from the graph to communities and reports -------------------------------------------------------------------
 
@@ -335,12 +345,11 @@ class Engine:
         """Write only the reports that the live communities lack."""
         return await self._refreshed(refresh_reports)
 
-    async def _refreshed(self, work: Callable[[RefreshTools], Awaitable[RefreshReport]]) -> RefreshReport:
-        async with self._writing("refresh") as spent:
-            tools = self._refresh_tools()
+    async def _refreshed(self, flow: Callable[[RefreshTools], Awaitable[RefreshReport]]) -> RefreshReport:
+        async with self._indexing.turn("refresh", recorded=False) as turn:
             with self._ledger.stage("reports"):
-                report = await work(tools)
-            report.spend = spent()
+                report = await flow(self._refresh_tools())
+            report.spend = turn.spent()
             return report
 
     # -- a question's way ----------------------------------------------------------------------------------------------
@@ -414,8 +423,11 @@ class Engine:
 
     async def indexed(self, uris: Sequence[str]) -> set[str]:
         """Which of ``uris`` are indexed."""
-        ids = {document_id(self.workspace, uri): uri for uri in uris}
-        return {ids[one] for one in await find_documents(self._database, self.workspace, list(ids))}
+        return await self._indexing.indexed(uris)
+
+    async def documents(self, *, below: str = "") -> list[DocumentStatus]:
+        """Documents whose URI begins with ``below``, by URI, each with what came of its chunks."""
+        return await list_documents(self._database, self.workspace, below=below)
 
     async def communities(self) -> list[LiveCommunity]:
         """The live communities, coarsest and largest first, with the heads of their reports."""
@@ -454,69 +466,12 @@ class Engine:
 
     @asynccontextmanager
     async def run_record(self, job: str, *, wait_s: float = 0.0) -> AsyncGenerator[RunRecord]:
-        """Hold the workspace's lease for a block and record the run; JobBusy when another process holds it.
+        """Hold the workspace's lease for a block, record the run and its bill; JobBusy when another process holds it.
 
         It is asked for again for ``wait_s`` seconds.
         """
-        await migrate(self._database)
-        async with run_record(self._database, self.workspace, job, wait_s=wait_s) as record:
-            yield record
-
-    @asynccontextmanager
-    async def _writing(
-        self, job: str = "other", *, wait_s: float = 0.0
-    ) -> AsyncGenerator[Callable[[], tuple[Spend, ...]]]:
-        """Be the only writer of the workspace, on a schema that is up to date (the lease itself rests on it).
-
-        Gives a function that says what models cost since; that is recorded under the name of ``job``.
-        """
-        await migrate(self._database)
-        async with (
-            lease(self._database, self.workspace, wait_s=wait_s),
-            billed(self._database, self.workspace, self._ledger, job=job) as spent,
-        ):
-            try:
-                yield spent
-            finally:
-                self._searching.index_changed()
-
-    # -- tools ---------------------------------------------------------------------------------------------------------
-
-    async def _tools_to_ingest(self, extractor: str | None) -> tuple[IngestTools, Foresight]:
-        """The tools, once they are found to fit the workspace, and what is known of the calls that they will make."""
-        tools = await to_thread.run_sync(self._ingest_tools, extractor)
-        state = await read_index_state(self._database, self.workspace)
-        if state is not None:
-            check_embedder(state, self._embedder, self.workspace)
-            if extractor is None and self.settings.extractor == "auto" and self._extractor is None:
-                _check_extractor(state.extractor, tools.extractor.name, self.workspace)
-        foresight = await foresee(
-            self._database,
-            self.workspace,
-            tools.extractor,
-            model=self._chat.model_name if self._chat else "",
-            gleanings=self.settings.gleanings,
-            prices=self._ledger.prices,
-        )
-        return tools, foresight
-
-    def _ingest_tools(self, extractor: str | None) -> IngestTools:
-        answers = StoredAnswers(self._database, workspace=self.workspace)
-        chat = CachingChat(self._chat, answers, ledger=self._ledger) if self._chat else None
-        return IngestTools(
-            database=self._database,
-            workspace=self.workspace,
-            embedder=self._embedder,
-            extractor=self._extractor
-            if self._extractor is not None and extractor is None
-            else open_extractor(
-                extractor or self.settings.extractor, chat=chat, options=extraction_options(self.settings)
-            ),
-            observer=self._observer,
-            max_tokens=chunk_window(self._embedder.max_tokens, chunk_tokens=self.settings.chunk_tokens),
-            concurrency=self.settings.model_concurrency,
-            max_failed_share=self.settings.max_failed_share,
-        )
+        async with self._indexing.turn(job, wait_s=wait_s) as turn:
+            yield turn.record
 
     def _refresh_tools(self) -> RefreshTools:
         return RefreshTools(
@@ -535,46 +490,5 @@ class Engine:
         )
 
 
-def _streamed(sources: Iterable[Path | str | Document], load: _Load) -> Iterator[Document | SourceProblem]:
-    paths: list[Path] = []
-    for source in sources:
-        if isinstance(source, Document):
-            yield source
-        else:
-            paths.append(Path(source))
-    if paths:  # all at once, so that two files with one URI are noticed
-        yield from load(paths)
-
-
-def _is_of(uri: str, named: str) -> bool:
-    """Whether ``uri`` is the document ``named``, or a row of or packed in the file ``named``."""
-    return uri == named or (named.lower().endswith(CONTAINER_FILES) and uri.startswith((f"{named}#", f"{named}/")))
-
-
-def _opened(sources: Path | str | Iterable[Path | str | Document], load: _Load) -> Iterator[Document | SourceProblem]:
-    """Documents as they are, paths loaded.  A path that does not exist is found at once; a stream is read as it comes."""
-    if isinstance(sources, str | Path):
-        sources = [sources]
-    if not isinstance(sources, Sequence):
-        return _streamed(sources, load)
-    documents = [source for source in sources if isinstance(source, Document)]
-    paths = [Path(source) for source in sources if not isinstance(source, Document)]
-    return itertools.chain(documents, load(paths) if paths else ())
-
-
-def _check_extractor(recorded: str, found: str, workspace: str) -> None:
-    """Refuse to go on with another kind of extractor than before only because a key is missing or new."""
-    before, now = recorded.partition(":")[0], found.partition(":")[0]
-    if before != now and before != "recorded":
-        raise ConfigError(
-            f"workspace {workspace} was extracted by {recorded}, the settings now give {found}",
-            hint=f"set OPENAI_API_KEY or OPENAI_BASE_URL as before, or name one: --extractor {now}",
-        )
-
-
-def _nothing_readable(problems: Sequence[SourceProblem]) -> InputError:
-    first = problems[0]
-    others = f" and {len(problems) - 1} more" if len(problems) > 1 else ""
-    return InputError(
-        f"nothing could be read: {first.uri}: {first.reason}{others}", hint="mend or leave out these files"
-    )
+def _paths(folders: Path | str | Sequence[Path | str]) -> list[Path]:
+    return [Path(folders)] if isinstance(folders, str | Path) else [Path(folder) for folder in folders]

@@ -14,6 +14,7 @@
     |   +-- ModelUnavailable          the endpoint fails call after call; the run stops and can go on later
     +-- BudgetReached                 the next call could cross the budget; the run stops and can go on later
     +-- JobBusy                       another run holds the lease
+    +-- TooManyDeletes                a sync would delete more of the index than allowed
 
 Each carries ``hint``: the next step, one sentence.  ``str(error)`` is one line and never holds a secret.
 """
@@ -34,6 +35,7 @@ __all__ = [
     "ModelTruncated",
     "ModelUnavailable",
     "SchemaMismatch",
+    "TooManyDeletes",
     "UsageError",
 ]
 
@@ -115,3 +117,7 @@ class JobBusy(GraphRagDualError):
     """Another run of the same job holds the lease; try later."""
 
     exit_code = 75
+
+
+class TooManyDeletes(GraphRagDualError):
+    """A sync would delete a larger share of the index than allowed; nothing was written."""

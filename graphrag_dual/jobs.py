@@ -11,17 +11,22 @@ from typing import cast
 from graphrag_dual.api import GraphRAG
 from graphrag_dual.engine import Engine
 from graphrag_dual.errors import UsageError
+from graphrag_dual.indexing.recording import record_values
 
 __all__ = ["JobResult", "job_names", "run_job"]
 
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """What a job did: a sentence for people, plain values for machines, and the exit code."""
+    """What a job did: a sentence for people, plain values for machines, and the exit code.
+
+    ``details`` are lines on what failed, for people; they may quote a text and are not kept in the record of the run.
+    """
 
     sentence: str
     result: Mapping[str, object] = field(default_factory=dict)
     exit_code: int = 0
+    details: tuple[str, ...] = ()
 
 
 _Job = Callable[[Engine, Sequence[str]], Awaitable[JobResult]]
@@ -64,7 +69,8 @@ def run_job(rag: GraphRAG, name: str, arguments: Sequence[str], *, wait_s: float
     async def leased(engine: Engine) -> JobResult:
         async with engine.run_record(name, wait_s=wait_s) as record:
             result = await job(engine, arguments)
-            record.result = {"exit_code": result.exit_code, "sentence": result.sentence, **result.result}
+            values = record_values(result.result)
+            record.result = {"exit_code": result.exit_code, "sentence": result.sentence, **values}
             return result
 
     return rag.run(leased)

@@ -30,12 +30,15 @@ async def run(engine: Engine, arguments: Sequence[str]) -> JobResult:
         )
     refreshed = await engine.refresh()
     problems = [f"{problem.uri}: {problem.reason}" for problem in ingested.problems]
-    failures = [*problems, *ingested.failed_chunks, *refreshed.failed_reports]
     return JobResult(
         sentence=f"{ingested.documents} documents ({ingested.new} new, {ingested.changed} changed), "
-        f"{refreshed.reports_written} reports written"
-        + "".join(f"; {failure}" for failure in failures[:3])
-        + (f"; {len(failures) - 3} more failures" if len(failures) > 3 else ""),
-        result={"ingest": asdict(ingested), "refresh": asdict(refreshed)},
+        f"{len(problems)} files unreadable, {len(ingested.failed_chunks)} chunks failed, "
+        f"{refreshed.reports_written} reports written",
+        details=(*problems, *ingested.failed_chunks, *refreshed.failed_reports),
+        result={
+            "ingest": asdict(ingested),
+            "refresh": asdict(refreshed),
+            "problems": [asdict(problem) for problem in ingested.problems],
+        },
         exit_code=exit_code(ingested, refreshed, max_failed_share=engine.settings.max_failed_share),
     )

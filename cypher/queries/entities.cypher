@@ -3,7 +3,7 @@
 // an earlier extraction of the same chunk said is replaced. Which names are one entity is decided anew for all that is touched.
 UNWIND $rows AS row
 MATCH (c:Chunk {id: row.chunk_id, workspace: $workspace}) USING INDEX c:Chunk(id)
-SET c.outcome = row.outcome, c.reason = row.reason, c.extractor = row.extractor
+SET c.outcome = row.outcome, c.reason = row.reason, c.extractor = row.extractor, c.extracted_at = datetime()
 WITH c, row
 CALL (c) {
   MATCH (c)<-[m:FROM_CHUNK]-(e:__Entity__)

@@ -1,4 +1,4 @@
-"""``ingest``, ``delete``, ``communities`` and ``reports``."""
+"""``ingest``, ``communities`` and ``reports``."""
 
 from __future__ import annotations
 
@@ -10,45 +10,45 @@ from typing import Annotated
 import typer
 
 from graphrag_dual.cli.money import estimate_json, show_estimate, show_spends
-from graphrag_dual.cli.options import AsJson, Budget, Home, Wait, Workspace, opened, stoppable
+from graphrag_dual.cli.options import (
+    AsJson,
+    Budget,
+    Exclude,
+    Extractor,
+    Home,
+    Include,
+    Wait,
+    Workspace,
+    opened,
+    stoppable,
+)
 from graphrag_dual.cli.output import console, print_json, to_plain
 from graphrag_dual.config import Settings
-from graphrag_dual.indexing import IngestReport, RefreshReport, exit_code
+from graphrag_dual.errors import UsageError
+from graphrag_dual.indexing import Estimate, IngestReport, RefreshReport, exit_code
 
-__all__ = ["register"]
+__all__ = ["ingest_json", "register", "show_failed_share", "show_ingest", "show_refresh", "show_some"]
 
 _PARTLY = 3
 _SHOWN = 5
-
-Extractor = Annotated[
-    str | None,
-    typer.Option(help="llm, spacy or recorded:FILE.", show_default="llm with an endpoint configured, else spacy"),
-]
-
-Include = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Of folders, only files like this; as in .gitignore, such as '*.md'.", show_default="all not hidden"
-    ),
-]
-Exclude = Annotated[
-    list[str] | None, typer.Option(help="Of folders, no files like this, such as drafts/.", show_default="none")
-]
 
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module to ``app``."""
     app.command(epilog="Example: graphrag-dual ingest docs/ notes.pdf --refresh")(ingest)
-    app.command(epilog="Example: graphrag-dual delete guide/old.md")(delete)
     app.command(epilog="Example: graphrag-dual communities --json")(communities)
     app.command(epilog="Example: graphrag-dual reports --list")(reports)
 
 
 def ingest(
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders; the README lists the formats.")],
+    paths: Annotated[list[Path] | None, typer.Argument(help="Files and folders; the README lists the formats.")] = None,
     include: Include = None,
     exclude: Exclude = None,
     extractor: Extractor = None,
+    retry_failed: Annotated[
+        bool,
+        typer.Option("--retry-failed", help="Extract again only the chunks that failed or were refused; no paths."),
+    ] = False,
     refresh: Annotated[bool, typer.Option("--refresh", help="Build communities and reports afterwards.")] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only estimate calls, tokens and cost; asks and writes nothing.")
@@ -67,48 +67,55 @@ def ingest(
     goes on from there. A second one ends it at once.
     """
     settings = Settings.load(home=home, workspace=workspace)
-    if dry_run:
-        return _estimate(
-            paths, extractor, include or (), exclude or (), home=home, workspace=workspace, as_json=as_json
+    if bool(paths) == retry_failed:
+        problem = "takes no paths with --retry-failed" if retry_failed else "was given nothing to read"
+        raise UsageError(
+            f"ingest {problem}", hint="graphrag-dual ingest FOLDER, or graphrag-dual ingest --retry-failed"
         )
+    globs = {"include": include or (), "exclude": exclude or ()}
     with opened(home=home, workspace=workspace, budget=budget) as rag:
+        if dry_run:
+            return _show_dry_run(rag.estimate(paths or (), extractor=extractor, **globs), as_json=as_json)
         with stoppable(rag):
-            report = rag.ingest(paths, extractor=extractor, include=include or (), exclude=exclude or (), wait_s=wait)
+            report = (
+                rag.ingest(paths, extractor=extractor, wait_s=wait, **globs)
+                if paths
+                else rag.retry_failed(extractor=extractor, wait_s=wait)
+            )
+        entities = rag.status().counts.get("entities", 0)
         refreshed = rag.refresh() if refresh and not report.stopped else None
+    code = exit_code(report, refreshed, max_failed_share=settings.max_failed_share)
     if as_json:
-        print_json(ingest_json(report) | ({"refresh": to_plain(refreshed)} if refreshed else {}))
-    else:
-        _show_ingest(report)
-        if refreshed:
-            _show_refresh(refreshed)
-        elif report.writes and not report.stopped:
-            console.print("next: graphrag-dual communities, then graphrag-dual reports (or ingest --refresh)")
-    if report.failed_share > settings.max_failed_share and not (as_json or report.stopped):
-        console.print(
-            f"{report.failed_share:.0%} of the chunks failed, more than max_failed_share allows "
-            f"({settings.max_failed_share:.0%}); mend the cause and run it again"
-        )
-    return exit_code(report, refreshed, max_failed_share=settings.max_failed_share)
+        plain = ingest_json(report) | {"max_failed_share": settings.max_failed_share, "exit_code": code}
+        print_json(plain | ({"refresh": to_plain(refreshed)} if refreshed else {}))
+        return code
+    show_ingest(report)
+    if not entities and report.chunks_seen:
+        console.print("no entities were found; the texts can be searched all the same")
+    if refreshed:
+        show_refresh(refreshed)
+    elif report.writes and entities and not report.stopped:
+        console.print("next: graphrag-dual communities, then graphrag-dual reports (or ingest --refresh)")
+    show_failed_share(report, settings.max_failed_share)
+    return code
 
 
-def _estimate(
-    paths: list[Path],
-    extractor: str | None,
-    include: Sequence[str],
-    exclude: Sequence[str],
-    *,
-    home: str | None,
-    workspace: str | None,
-    as_json: bool,
-) -> int:
-    with opened(home=home, workspace=workspace) as rag:
-        estimate = rag.estimate(paths, extractor=extractor, include=include, exclude=exclude)
+def _show_dry_run(estimate: Estimate, *, as_json: bool) -> int:
     if as_json:
         print_json({"estimate": estimate_json(estimate)})
     else:
         show_estimate(estimate)
-        _show_some("not read", [f"{problem.uri}: {problem.reason}" for problem in estimate.problems])
+        show_some("not read", [f"{problem.uri}: {problem.reason}" for problem in estimate.problems])
     return _PARTLY if estimate.problems else 0
+
+
+def show_failed_share(report: IngestReport, max_failed_share: float) -> None:
+    """Say that a run counts as failed, if it does, and what to do."""
+    if report.failed_share > max_failed_share and not report.stopped:
+        console.print(
+            f"failed: {report.failed_share:.0%} of the chunks were not extracted, more than max_failed_share allows "
+            f"({max_failed_share:.0%}); what was written stays. Mend the cause, then: graphrag-dual ingest --retry-failed"
+        )
 
 
 def ingest_json(report: IngestReport) -> dict[str, object]:
@@ -117,7 +124,8 @@ def ingest_json(report: IngestReport) -> dict[str, object]:
     return {**plain, "model_calls": report.usage.calls, "failed_share": report.failed_share}
 
 
-def _show_ingest(report: IngestReport) -> None:
+def show_ingest(report: IngestReport) -> None:
+    """Print what a run counted and the first of what failed."""
     console.print(
         f"{report.documents} documents ({report.new} new, {report.changed} changed, {report.unchanged} unchanged), "
         f"{report.chunks} chunks, {report.mentions} mentions, {report.statements} statements, {report.embedded} embeddings, "
@@ -128,37 +136,18 @@ def _show_ingest(report: IngestReport) -> None:
         show_spends([replace(report.estimate, stage="foreseen")], indent="  ")
     if report.stopped:
         console.print(f"  {report.stopped}", markup=False)
-    _show_some("malformed record", report.rejected)
-    _show_some("not extracted", report.failed_chunks)
-    _show_some("kept as it is, neither embedded nor extracted", report.noise)
-    _show_some("not read", [f"{problem.uri}: {problem.reason}" for problem in report.problems])
+    show_some("malformed record", report.rejected)
+    show_some("not extracted", report.failed_chunks)
+    show_some("kept as it is, neither embedded nor extracted", report.noise)
+    show_some("not read", [f"{problem.uri}: {problem.reason}" for problem in report.problems])
 
 
-def _show_some(what: str, lines: list[str]) -> None:
+def show_some(what: str, lines: Sequence[str]) -> None:
+    """Print the first of ``lines`` and how many more there are."""
     for line in lines[:_SHOWN]:
         console.print(f"  {what}: {line}", markup=False)
     if len(lines) > _SHOWN:
         console.print(f"  {what}: {len(lines) - _SHOWN} more; --json lists them all")
-
-
-def delete(
-    uris: Annotated[list[str], typer.Argument(help="URIs of documents as `search` shows them.")],
-    home: Home = None,
-    workspace: Workspace = None,
-    as_json: AsJson = False,
-) -> int:
-    """Delete documents with every entity, fact, vector and report that only they support."""
-    with opened(home=home, workspace=workspace) as rag:
-        report = rag.delete(uris)
-    if as_json:
-        print_json(report)
-    else:
-        console.print(
-            f"deleted {len(report.deleted)} documents. Next: graphrag-dual communities, graphrag-dual reports"
-        )
-        for uri in report.unknown:
-            console.print(f"  not in the index: {uri}", markup=False)
-    return 1 if report.unknown else 0
 
 
 def communities(home: Home = None, workspace: Workspace = None, as_json: AsJson = False) -> int:
@@ -168,7 +157,7 @@ def communities(home: Home = None, workspace: Workspace = None, as_json: AsJson 
     if as_json:
         print_json(report)
     else:
-        _show_refresh(report)
+        show_refresh(report)
         console.print("next: graphrag-dual reports")
     return 0
 
@@ -193,13 +182,14 @@ def reports(
     if as_json:
         print_json(report)
     else:
-        _show_refresh(report)
+        show_refresh(report)
         if not report.communities:
             console.print("next: graphrag-dual communities")
     return _PARTLY if report.failed_reports else 0
 
 
-def _show_refresh(report: RefreshReport) -> None:
+def show_refresh(report: RefreshReport) -> None:
+    """Print what a refresh did."""
     levels = ", ".join(f"level {level}: {count}" for level, count in sorted(report.levels.items()))
     state = "unchanged" if report.unchanged else f"generation {report.generation} is live"
     console.print(
@@ -207,4 +197,4 @@ def _show_refresh(report: RefreshReport) -> None:
         f"{report.reports_kept} kept; {state}; {report.writes} writes in {report.seconds:.1f} s"
     )
     show_spends(report.spend, indent="  ")
-    _show_some("no report", report.failed_reports)
+    show_some("no report", report.failed_reports)

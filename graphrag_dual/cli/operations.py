@@ -14,6 +14,8 @@ from graphrag_dual.store import Query, admin_book
 
 __all__ = ["register"]
 
+_SHOWN = 5
+
 
 def register(app: typer.Typer) -> None:
     """Add the commands of this module to ``app``."""
@@ -94,7 +96,7 @@ def list_jobs(as_json: AsJson = False) -> int:
 
 
 def job(
-    name: Annotated[str, typer.Argument(help="ingest or reindex.")],
+    name: Annotated[str, typer.Argument(help="ingest, reindex or sync.")],
     arguments: Annotated[list[str] | None, typer.Argument(help="What the job takes, such as folders.")] = None,
     budget: Budget = None,
     wait: Wait = 0.0,
@@ -109,4 +111,8 @@ def job(
         print_json({"job": name, "exit_code": result.exit_code, **to_plain(result.result)})
     else:
         console.print(f"job {name}: {result.sentence}", markup=False)
+        for line in result.details[:_SHOWN]:
+            console.print(f"  {line}", markup=False)
+        if len(result.details) > _SHOWN:
+            console.print(f"  {len(result.details) - _SHOWN} more; see graphrag-dual status")
     return result.exit_code

@@ -14,7 +14,19 @@ from graphrag_dual.api import GraphRAG
 from graphrag_dual.cli.output import ProgressBars, say
 from graphrag_dual.config import Settings
 
-__all__ = ["AsJson", "Budget", "Home", "Wait", "Workspace", "opened", "stoppable"]
+__all__ = [
+    "AsJson",
+    "Budget",
+    "Exclude",
+    "Extractor",
+    "Home",
+    "Include",
+    "Wait",
+    "Workspace",
+    "Yes",
+    "opened",
+    "stoppable",
+]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Home = Annotated[str | None, typer.Option("--home", help="Name of the local server home.", show_default="default")]
@@ -31,6 +43,21 @@ Budget = Annotated[
 Wait = Annotated[
     float, typer.Option(min=0, help="Seconds to wait while another run writes to the workspace; then exit code 75.")
 ]
+
+Extractor = Annotated[
+    str | None,
+    typer.Option(help="llm, spacy or recorded:FILE.", show_default="llm with an endpoint configured, else spacy"),
+]
+Include = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Of folders, only files like this; as in .gitignore, such as '*.md'.", show_default="all not hidden"
+    ),
+]
+Exclude = Annotated[
+    list[str] | None, typer.Option(help="Of folders, no files like this, such as drafts/.", show_default="none")
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask, as for scheduled use.")]
 
 
 @contextmanager

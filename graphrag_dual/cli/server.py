@@ -14,6 +14,7 @@ from graphrag_dual.cli.options import AsJson, Home, Workspace, opened
 from graphrag_dual.cli.output import ProgressBars, console, print_json, to_plain
 from graphrag_dual.config import SETTINGS_FILE, Settings
 from graphrag_dual.errors import UsageError
+from graphrag_dual.store.status import Status
 
 __all__ = ["register"]
 
@@ -85,6 +86,7 @@ def status(
     digest: Annotated[
         bool, typer.Option("--digest", help="Also compute the canonical digest of the workspace.")
     ] = False,
+    documents: Annotated[bool, typer.Option("--documents", help="Also list every document with its outcome.")] = False,
     as_json: AsJson = False,
 ) -> int:
     """Show the server, what is indexed and what still awaits work; exit code 3 when the local server is stopped."""
@@ -97,14 +99,16 @@ def status(
             console.print(f"local server {settings.home}: {local.state}. Start it with: graphrag-dual up")
         return _NOT_RUNNING
     with opened(home=home, workspace=workspace) as rag:
-        return _show_status(rag, digest=digest, as_json=as_json)
+        return _show_status(rag, digest=digest, documents=documents, as_json=as_json)
 
 
-def _show_status(rag: GraphRAG, *, digest: bool, as_json: bool) -> int:
+def _show_status(rag: GraphRAG, *, digest: bool, documents: bool, as_json: bool) -> int:
     now = rag.status()
     sha = rag.digest() if digest else None
+    listed = rag.documents() if documents else []
     if as_json:
-        print_json({**to_plain(now), "digest": sha})
+        plain = [{**to_plain(one), "status": one.sentence} for one in listed]
+        print_json({**to_plain(now), "digest": sha, **({"documents": plain} if documents else {})})
         return 0
     server = now.server
     console.print(f"Neo4j {server.neo4j_version} {server.edition}, GDS {server.gds_version or 'missing'}, at {now.uri}")
@@ -117,14 +121,47 @@ def _show_status(rag: GraphRAG, *, digest: bool, as_json: bool) -> int:
     for what, count in sorted(now.counts.items()):
         console.print(f"  {what:<28}{count:>9}")
     show_spends(now.spends, indent="  ")
-    for chunk in now.unfinished:
-        where = f"{chunk['document_uri']}, chunk {chunk['index']}"
-        console.print(f"  not extracted: {where}: {chunk['outcome']}: {chunk['reason']}", markup=False)
+    _show_reports(now)
+    for one in listed:
+        console.print(f"  {one.uri}: {one.sentence}", markup=False)
+    _show_undone(now)
     for run in now.runs:
         console.print(f"  job {run['job']} {run['state']} {run['started_at']} {run['error']}".rstrip(), markup=False)
     if sha:
         console.print(f"digest {sha}")
     return 0
+
+
+def _show_reports(now: Status) -> None:
+    reports = now.reports
+    if reports is None or reports.refreshed_at is None:
+        return
+    changed = (
+        f"{reports.changed_communities} of {reports.communities} communities changed since, "
+        f"{reports.changed_members} entities with new mentions, {reports.new_entities} in no community yet"
+    )
+    stale = reports.changed_communities or reports.changed_members or reports.new_entities
+    console.print(
+        f"reports of {reports.refreshed_at[:16]} ({_ago(reports.age_s or 0)}): "
+        + (f"{changed}. Next: graphrag-dual communities, graphrag-dual reports" if stale else "up to date")
+    )
+
+
+def _ago(seconds: int) -> str:
+    for name, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
+        if count := seconds // length:
+            return f"{count} {name}{'s' if count > 1 else ''} ago"
+    return "just now"
+
+
+def _show_undone(now: Status) -> None:
+    for chunk in now.unfinished:
+        where = f"{chunk['document_uri']}, chunk {chunk['index']}"
+        console.print(f"  not extracted: {where}: {chunk['outcome']}: {chunk['reason']}", markup=False)
+    if now.unfinished:
+        console.print("  next: graphrag-dual ingest --retry-failed")
+    for problem in now.unreadable:
+        console.print(f"  not read: {problem.uri}: {problem.reason}", markup=False)
 
 
 def migrate(

@@ -1,8 +1,8 @@
-"""The two flows that write: documents into the graph, and the graph into communities with reports."""
+"""The flows that write: documents into the graph and out of it, and the graph into communities with reports."""
 
 from __future__ import annotations
 
-from graphrag_dual.indexing.estimating import Estimate, estimate_ingest
+from graphrag_dual.indexing.estimating import Estimate
 from graphrag_dual.indexing.ingesting import ingest_documents
 from graphrag_dual.indexing.refreshing import (
     RefreshReport,
@@ -12,21 +12,31 @@ from graphrag_dual.indexing.refreshing import (
     refresh_reports,
 )
 from graphrag_dual.indexing.reporting import IngestReport, IngestTools
+from graphrag_dual.indexing.sources import Sources
 from graphrag_dual.indexing.stopping import Stop
+from graphrag_dual.indexing.syncing import SyncPlan, SyncReport
+from graphrag_dual.indexing.verifying import Residue, Verification, verify_deleted
+from graphrag_dual.indexing.writing import DeleteReport
 
 __all__ = [
+    "DeleteReport",
     "Estimate",
     "IngestReport",
     "IngestTools",
     "RefreshReport",
     "RefreshTools",
+    "Residue",
+    "Sources",
     "Stop",
-    "estimate_ingest",
+    "SyncPlan",
+    "SyncReport",
+    "Verification",
     "exit_code",
     "ingest_documents",
     "refresh_all",
     "refresh_communities",
     "refresh_reports",
+    "verify_deleted",
 ]
 
 

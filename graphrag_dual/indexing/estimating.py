@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 
 from graphrag_dual.indexing.billing import paid_model, plus
 from graphrag_dual.indexing.foreseeing import Foresight
-from graphrag_dual.indexing.reporting import IngestTools
 from graphrag_dual.indexing.likely_tokens import likely_tokens
+from graphrag_dual.indexing.reporting import IngestTools
 from graphrag_dual.indexing.waiting import Counts, waiting_chunks
 from graphrag_dual.ledger import Spend
 from graphrag_dual.model import Chunk, Document, SourceProblem

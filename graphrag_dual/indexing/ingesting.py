@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 
 import anyio
 
@@ -31,7 +31,7 @@ from graphrag_dual.store.documents import StoredDocument, find_documents, put_do
 from graphrag_dual.store.embeddings import embed_pending
 from graphrag_dual.vectors import well_formed
 
-__all__ = ["ingest_documents"]
+__all__ = ["ingest_documents", "run_stages"]
 
 _log = logging.getLogger(__name__)
 
@@ -39,6 +39,9 @@ _log = logging.getLogger(__name__)
 _DOCUMENTS_PER_GROUP = 200
 _CHARACTERS_PER_DOCUMENT = 10_000
 _EMBED_EVERY_S = 0.5
+
+Read = Callable[[ExtractionStage, IngestReport, Stop], Awaitable[None]]
+"""Puts the chunks that await extraction into the stage, and counts in the report what it read."""
 
 
 async def ingest_documents(
@@ -50,14 +53,28 @@ async def ingest_documents(
         DatabaseError: the server failed; what was written stays, and the next run goes on.
         ModelError: embedding failed; the nodes stay pending for the next run.
     """
+
+    async def read(stage: ExtractionStage, report: IngestReport, stop: Stop) -> None:
+        await _read(tools, sources, report, stop, stage)
+        await _note_earlier_versions(tools, report)
+
+    return await run_stages(tools, read, stop=stop)
+
+
+async def run_stages(tools: IngestTools, read: Read, *, stop: Stop | None = None) -> IngestReport:
+    """Extract the chunks that ``read`` puts into the first stage, write and embed them, then derive what rests on them.
+
+    Raises:
+        DatabaseError: the server failed; what was written stays, and the next run goes on.
+        ModelError: embedding failed; the nodes stay pending for the next run.
+    """
     started, writes = time.perf_counter(), tools.database.writes
     report, stop = IngestReport(), stop or Stop()
     try:
-        await _overlapping(tools, sources, report, stop)
+        await _overlapping(tools, read, report, stop)
     except BaseExceptionGroup as group:
         cause = first_cause(group)
         raise cause from cause.__cause__
-    await _note_earlier_versions(tools, report)
     if not stop.interrupted:
         await _finish(tools, report, stop)
     report.failed_chunks.sort()
@@ -68,9 +85,7 @@ async def ingest_documents(
     return report
 
 
-async def _overlapping(
-    tools: IngestTools, sources: Iterable[Document | SourceProblem], report: IngestReport, stop: Stop
-) -> None:
+async def _overlapping(tools: IngestTools, read: Read, report: IngestReport, stop: Stop) -> None:
     """Read, extract, write and embed chunks, all at once."""
     stage = ExtractionStage(tools, report, stop)
     extracted = anyio.Event()
@@ -79,7 +94,7 @@ async def _overlapping(
         async with anyio.create_task_group() as extracting:
             extracting.start_soon(stage.run)
             try:
-                await _read(tools, sources, report, stop, stage)
+                await read(stage, report, stop)
             finally:
                 stage.close()
         extracted.set()

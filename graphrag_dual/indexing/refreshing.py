@@ -37,6 +37,7 @@ from graphrag_dual.store.database import Database
 from graphrag_dual.store.embeddings import embed_pending
 from graphrag_dual.store.gds import GraphDataScienceServer, detect_communities
 from graphrag_dual.store.indexes import IndexState, check_embedder, read_index_state
+from graphrag_dual.store.lifecycle import note_refresh
 
 __all__ = ["RefreshReport", "RefreshTools", "refresh_all", "refresh_communities", "refresh_reports"]
 
@@ -123,6 +124,7 @@ async def _timed(
     started, writes = time.perf_counter(), tools.database.writes
     await _prepare(tools)
     report = await _refresh(tools, await find(tools), write_missing=write_missing)
+    await note_refresh(tools.database, tools.workspace)
     report.writes = tools.database.writes - writes
     report.seconds = time.perf_counter() - started
     return report

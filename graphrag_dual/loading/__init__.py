@@ -25,7 +25,7 @@ from pathlib import Path
 
 from graphrag_dual.loading.code import CodeLoader
 from graphrag_dual.loading.containers import Container, ZipContainer
-from graphrag_dual.loading.discovery import Globs, Source, discover
+from graphrag_dual.loading.discovery import Globs, Source, discover, folder_uri
 from graphrag_dual.loading.documents import clean_text, make_document
 from graphrag_dual.loading.html import HtmlLoader
 from graphrag_dual.loading.json_file import JsonLoader
@@ -60,6 +60,7 @@ __all__ = [
     "ZipContainer",
     "clean_text",
     "discover",
+    "folder_uri",
     "iter_documents",
     "make_document",
 ]

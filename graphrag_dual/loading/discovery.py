@@ -15,7 +15,7 @@ from pathspec import PathSpec
 from graphrag_dual.errors import InputError, UsageError
 from graphrag_dual.model import SourceProblem
 
-__all__ = ["Globs", "Source", "discover", "readable_name"]
+__all__ = ["Globs", "Source", "discover", "folder_uri", "readable_name"]
 
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+:[/\\]", re.IGNORECASE)  # two letters at least: C:\ is a drive
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -86,6 +86,23 @@ def discover(paths: Sequence[Path], *, globs: Globs | None = None) -> list[Sourc
                 seen.add(member.path)
             found.append(member)
     return found
+
+
+def folder_uri(path: Path) -> str:
+    """What the URIs of all files below the folder ``path`` begin with, such as ``docs/``.
+
+    Raises:
+        InputError: ``path`` is no folder, or has no name.
+    """
+    root = Path(os.path.abspath(path))
+    if not root.is_dir():
+        what = "is not a folder" if root.exists() else "does not exist"
+        raise InputError(f"{readable_name(str(path))} {what}", hint="give an existing folder")
+    if not root.name:
+        raise InputError(
+            f"{readable_name(str(path))} has no name that URIs could begin with", hint="give a folder in it"
+        )
+    return f"{_uri(root, root)}/"
 
 
 def readable_name(name: str) -> str:

@@ -6,7 +6,7 @@ import asyncio
 import re
 import time
 from collections import defaultdict
-from collections.abc import AsyncGenerator, Generator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -40,10 +40,40 @@ _MINIMUM = (5, 26)
 _CONNECT_S = 10.0
 # Leases, run records, kept answers and bills come and go with every run and say nothing about what it changed in the index.
 _BOOKKEEPING = frozenset(
-    {"take_lease", "release_lease", "start_run", "finish_run", "put_model_calls", "link_calls", "put_spends"}
-    | {"put_model_batch", "drop_model_batches", "drop_unread_calls"}
+    {"take_lease", "release_lease", "start_run", "finish_run", "note_refresh", "put_model_calls", "link_calls"}
+    | {"put_spends", "put_model_batch", "drop_model_batches", "drop_unread_calls"}
 )
 _NO_INDEX = re.compile(r"no such (?:fulltext|vector) schema index: (\w+)")
+# What a server refuses for a reason that has one remedy, by the last part of its code.
+_REFUSALS: Mapping[str, tuple[str, str]] = {
+    "AuthenticationRateLimit": (
+        "Neo4j at {uri} has locked the user after several wrong passwords",
+        "wait five seconds, then check NEO4J_USERNAME and NEO4J_PASSWORD",
+    ),
+    "CredentialsExpired": (
+        "Neo4j at {uri} wants a new password for the user first",
+        "set one in cypher-shell: ALTER CURRENT USER SET PASSWORD FROM 'old' TO 'new'",
+    ),
+    "DatabaseNotFound": (
+        "database {database!r} does not exist at {uri}",
+        "set NEO4J_DATABASE; Community edition has one database, `neo4j`",
+    ),
+    "Forbidden": (
+        "the user may not do this in database {database!r} at {uri}",
+        "give the user the right to read, write and change the schema, or use another one (NEO4J_USERNAME)",
+    ),
+    "ForbiddenOnReadOnlyDatabase": ("database {database!r} at {uri} is read-only", "make it writable, or search only"),
+    "WriteOnReadOnlyAccessMode": ("database {database!r} at {uri} is read-only", "make it writable, or search only"),
+}
+_UNREACHABLE = (
+    ("looks like HTTP", "that is the port of HTTP; use that of Bolt: bolt://host:7687"),
+    ("encrypted connection", "a server without TLS is bolt://host:7687, one with TLS bolt+s:// or bolt+ssc://"),
+    ("DNS", "correct the host name in NEO4J_URI"),
+    (
+        "routing",
+        "a single server or container is bolt://host:7687; neo4j:// must also reach the address that it advertises",
+    ),
+)
 _SCHEMES = ("bolt://", "bolt+s://", "bolt+ssc://", "neo4j://", "neo4j+s://", "neo4j+ssc://")
 
 
@@ -166,6 +196,17 @@ class Database:
             raise TypeError(f"{name} is a read query")
         return await self.run(query, arguments)
 
+    async def iter_read(self, name: str, /, **arguments: object) -> AsyncIterator[Row]:
+        """Rows of a named read query as they come, for one that gives more than memory should hold; nothing is retried."""
+        query = query_book()[name]
+        query.check(arguments)
+        async with (
+            _translated(self.uri, self.database),
+            self._driver.session(database=self.database, default_access_mode=neo4j.READ_ACCESS) as session,
+        ):
+            async for record in await session.run(query.text, dict(arguments)):
+                yield dict(zip(record.keys(), record.values(), strict=True))
+
     async def admin(self, name: str, /, **arguments: object) -> list[Row]:
         """Run a statement of the DBA."""
         return await self.run(admin_book()[name], arguments)
@@ -284,10 +325,7 @@ async def _translated(uri: str, database: str) -> AsyncGenerator[None]:
             hint="check NEO4J_USERNAME and NEO4J_PASSWORD",
         ) from error
     except (ServiceUnavailable, SessionExpired, OSError) as error:
-        raise DatabaseError(
-            f"Neo4j at {uri} is unreachable ({type(error).__name__}: {str(error) or 'no answer'})",
-            hint="start it with `graphrag-dual up`, or correct NEO4J_URI (bolt://host:7687)",
-        ) from error
+        raise _unreachable(uri, error) from error
     except UnicodeError as error:
         raise DatabaseError(
             "a text that is not valid Unicode cannot be stored or looked for",
@@ -295,21 +333,35 @@ async def _translated(uri: str, database: str) -> AsyncGenerator[None]:
         ) from error
     except ConfigurationError as error:
         raise DatabaseError(f"cannot connect to {uri}", hint="use a URI such as bolt://host:7687") from error
-    except ClientError as error:
-        if error.code and error.code.endswith("DatabaseNotFound"):
-            raise DatabaseError(
-                f"database {database!r} does not exist at {uri}",
-                hint="set NEO4J_DATABASE; Community edition has one database, `neo4j`",
-            ) from error
-        if missing := _NO_INDEX.search(error.message or ""):
-            raise DatabaseError(
-                f"the index {missing[1]} is missing", hint="run `graphrag-dual migrate`, which makes it again"
-            ) from error
-        raise DatabaseError(
+    except Neo4jError as error:
+        raise _refused(uri, database, error) from error
+    except DriverError as error:
+        raise _failed(error) from error
+
+
+def _refused(uri: str, database: str, error: Neo4jError) -> DatabaseError:
+    if refusal := _REFUSALS.get((error.code or "").rpartition(".")[2]):
+        return DatabaseError(refusal[0].format(uri=uri, database=database), hint=refusal[1])
+    if missing := _NO_INDEX.search(error.message or ""):
+        return DatabaseError(
+            f"the index {missing[1]} is missing", hint="run `graphrag-dual migrate`, which makes it again"
+        )
+    if isinstance(error, ClientError):
+        return DatabaseError(
             f"Neo4j refused: {error.code}: {error.message}",
             hint="look at `graphrag-dual status` and `graphrag-dual admin indexes`",
-        ) from error
-    except (Neo4jError, DriverError) as error:
-        raise DatabaseError(
-            f"Neo4j failed: {error}", hint="run the command again; every write is idempotent"
-        ) from error
+        )
+    return _failed(error)
+
+
+def _failed(error: Exception) -> DatabaseError:
+    return DatabaseError(f"Neo4j failed: {error}", hint="run the command again; every write is idempotent")
+
+
+def _unreachable(uri: str, error: Exception) -> DatabaseError:
+    """One line: the driver's has several sentences of advice on the settings of its own older versions."""
+    said = str(error) or "no answer"
+    default = "start it with `graphrag-dual up`, or correct NEO4J_URI (bolt://host:7687)"
+    hint = next((hint for sign, hint in _UNREACHABLE if sign in said), default)
+    brief = said.partition(". Please ensure")[0]
+    return DatabaseError(f"Neo4j at {uri} is unreachable ({type(error).__name__}: {brief})", hint=hint)

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from graphrag_dual.batching import grouped
 from graphrag_dual.cjk import has_cjk_word
 from graphrag_dual.exact_terms import lookup_terms
-from graphrag_dual.ids import document_id, normalise_name, workspace_scope
+from graphrag_dual.ids import content_hash, document_id, normalise_name, workspace_scope
 from graphrag_dual.model import Chunk, Document, MetadataValue
 from graphrag_dual.store.database import Database, Row
 from graphrag_dual.store.model_calls import drop_unread_calls
@@ -93,6 +93,7 @@ def _document_row(document: Document, chunks: Sequence[Chunk]) -> Row:
         "uri": document.uri,
         "title": document.title,
         "content_hash": document.content_hash,
+        "text_hash": content_hash(document.text),
         "metadata": json.dumps(dict(document.metadata), ensure_ascii=False, sort_keys=True),
         **_metadata_properties(document.metadata),
     }

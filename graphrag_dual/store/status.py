@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from graphrag_dual.ledger import Spend
+from graphrag_dual.model import SourceProblem
 from graphrag_dual.store.database import Database, Row, ServerInfo
 from graphrag_dual.store.indexes import IndexState, read_index_state
+from graphrag_dual.store.lifecycle import ReportAge, latest_unreadable, report_age
 from graphrag_dual.store.migrations import pending_migrations
 from graphrag_dual.store.model_calls import total_spends
 from graphrag_dual.store.runs import recent_runs
@@ -24,7 +26,8 @@ class Status:
     """A look at one workspace.
 
     ``unfinished`` lists the first chunks whose extraction is missing or failed, each with its document and the reason;
-    ``spends`` says what models cost so far, by stage and model.
+    ``unreadable`` what the latest run that read files could not read.  ``reports`` says how old communities and reports are;
+    ``spends`` what models cost so far, by stage and model.
     """
 
     server: ServerInfo
@@ -33,6 +36,8 @@ class Status:
     state: IndexState | None
     counts: Mapping[str, int]
     unfinished: Sequence[Row]
+    unreadable: Sequence[SourceProblem]
+    reports: ReportAge | None
     pending_migrations: Sequence[str]
     indexes: Sequence[Row]
     runs: Sequence[Row]
@@ -49,6 +54,8 @@ async def read_status(database: Database, workspace: str) -> Status:
         state=await read_index_state(database, workspace),
         counts={row["what"]: row["count"] for row in rows if row["workspace"] == workspace},
         unfinished=await database.read("unfinished_chunks", workspace=workspace, limit=_UNFINISHED_SHOWN),
+        unreadable=await latest_unreadable(database, workspace),
+        reports=await report_age(database, workspace),
         pending_migrations=[f"V{one.version:04d}__{one.name}" for one in await pending_migrations(database)],
         indexes=await database.read("show_indexes"),
         runs=await recent_runs(database, workspace),

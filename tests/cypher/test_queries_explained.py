@@ -66,6 +66,8 @@ HOT = [
     "settle_names",
     "put_embeddings",
     "documents_by_id",
+    "document_hashes",
+    "whole_documents",
 ]
 SCANS = {"AllNodesScan", "NodeByLabelScan", "UnionNodeByLabelsScan", "IntersectionNodeByLabelsScan"}
 SAMPLES: Mapping[str, object] = {
@@ -419,6 +421,20 @@ def test_a_healthy_index_has_no_orphans_and_a_broken_one_shows_them(indexed: Gra
     assert {problem for problem, _ in broken} == {"report without community"}
     shown = [(row["problem"], row["id"]) for row in shell(server, "-f", admin_file("orphans")) if row["id"] in mine]
     assert shown == broken
+
+
+def test_residue_is_the_same_in_the_library_and_in_cypher_shell(indexed: GraphRAG, server: Connection) -> None:
+    asked = {"workspace": indexed.settings.workspace, "uri": "a.txt", "document_id": "", "phrase": "MEETS babbage at"}
+    rows = indexed.admin("residue", asked)
+    assert {(row["problem"], row["kind"]) for row in rows} >= {
+        ("still indexed", "Document"),
+        ("still indexed", "Chunk"),
+        ("holds its id, URI or words", "Chunk"),
+    }
+    shown = shell(server, "-P", cypher_map(**asked), "-f", admin_file("residue"))
+    assert shown == [{key: str(value) for key, value in row.items()} for row in rows]
+    indexed.delete(["a.txt"])
+    assert indexed.admin("residue", asked) == []
 
 
 def test_wipe_without_a_yes_deletes_nothing_and_says_so(indexed: GraphRAG, server: Connection) -> None:

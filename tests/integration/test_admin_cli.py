@@ -15,6 +15,8 @@ from graphrag_dual.store import admin_book
 
 pytestmark = pytest.mark.neo4j
 
+GIVEN = {"uri": "a.txt", "document_id": "", "phrase": "met Babbage"}
+
 
 @pytest.fixture
 def engine(settings: Settings) -> Iterator[GraphRAG]:
@@ -26,8 +28,10 @@ def engine(settings: Settings) -> Iterator[GraphRAG]:
 
 @pytest.mark.parametrize("name", sorted(name for name in admin_book() if name != "wipe"))
 def test_a_statement_gives_the_rows_of_the_library(engine: GraphRAG, tmp_path: Path, name: str) -> None:
-    result = run_cli(engine.settings, "admin", name, "--json", cwd=tmp_path)
-    arguments = {"workspace": engine.settings.workspace} if admin_book()[name].parameters else {}
+    given = {one: GIVEN[one] for one in admin_book()[name].parameters if one in GIVEN}
+    options = [part for one, value in given.items() for part in ("--param", f"{one}={value}")]
+    result = run_cli(engine.settings, "admin", name, *options, "--json", cwd=tmp_path)
+    arguments = {"workspace": engine.settings.workspace, **given} if admin_book()[name].parameters else {}
     assert result.code == 0
     assert json.loads(result.stdout)["rows"] == json.loads(json.dumps(engine.admin(name, arguments)))
 

@@ -186,7 +186,8 @@ def test_a_deleted_workspace_is_empty(engine: GraphRAG) -> None:
     put(engine, TEXTS)
     engine.delete(list(TEXTS))
 
-    assert {what: count for what, count in engine.status().counts.items() if count} == {}
+    counts = engine.status().counts
+    assert {what: count for what, count in counts.items() if count and not what.startswith("job runs")} == {}
 
 
 def test_only_the_failed_chunk_is_retried(engine: GraphRAG, extractor: MarkupExtractor) -> None:

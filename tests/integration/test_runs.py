@@ -71,7 +71,7 @@ def latest(rag: GraphRAG) -> dict[str, Any]:
 
 
 def test_the_jobs_are_known() -> None:
-    assert job_names() == ["ingest", "reindex"]
+    assert job_names() == ["ingest", "reindex", "sync"]
 
 
 def test_of_two_runs_at_once_one_works_and_one_is_busy(engine: GraphRAG, settings: Settings) -> None:
@@ -85,14 +85,14 @@ def test_of_two_runs_at_once_one_works_and_one_is_busy(engine: GraphRAG, setting
         try:
             with pytest.raises(JobBusy, match=r"another run holds the lease .* -> try later"):
                 run_job(engine, "reindex", [])
-            assert [run["state"] for run in engine.status().runs] == ["running"]
+            assert (latest(engine)["job"], latest(engine)["state"]) == ("reindex", "running")
             assert engine.digest() == before
         finally:
             writer.go.set()
             thread.join(30)
 
     assert [result.exit_code for result in results] == [0]
-    assert [run["state"] for run in engine.status().runs] == ["done"]
+    assert (latest(engine)["job"], latest(engine)["state"]) == ("reindex", "done")
     assert lease_is_free(settings)
     assert run_job(engine, "reindex", []).exit_code == 0
 
@@ -125,7 +125,7 @@ def test_a_job_checks_its_arguments(engine: GraphRAG) -> None:
         run_job(engine, "reindex", ["now"])
     with pytest.raises(UsageError, match="nothing to read"):
         run_job(engine, "ingest", [])
-    with pytest.raises(UsageError, match="choose one of ingest, reindex"):
+    with pytest.raises(UsageError, match="choose one of ingest, reindex, sync"):
         run_job(engine, "../evil", [])
 
 
@@ -159,7 +159,9 @@ def test_the_ingest_job_reads_folders_and_refreshes(engine: GraphRAG, tmp_path: 
     result = run_job(engine, "ingest", [str(tmp_path)])
 
     assert result.exit_code == 3  # one file could not be read
-    assert "empty.txt" in result.sentence
+    assert "1 files unreadable" in result.sentence
+    assert any("empty.txt" in line for line in result.details)
+    assert [one.uri.rpartition("/")[2] for one in engine.status().unreadable] == ["empty.txt"]
     assert engine.status().counts["documents"] == 3
     assert all(one.report_id for one in engine.communities())
 

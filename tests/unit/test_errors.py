@@ -19,6 +19,7 @@ EXIT_CODES = {
     "ModelTruncated": 70,
     "ModelUnavailable": 70,
     "SchemaMismatch": 78,
+    "TooManyDeletes": 1,
     "UsageError": 2,
 }
 
