@@ -58,6 +58,7 @@ HOT = [
     "admitted_reports",
     "admitted_items",
     "filtered_entity_evidence",
+    "entities_named",
     "put_extractions",
     "name_evidence",
     "names_alike",
@@ -261,6 +262,7 @@ def test_every_query_of_the_book_runs_in_the_life_of_a_workspace(
     named.refresh_communities()
     assert named.merge_entities("Ada", "Hopper")
     assert len(named.merges()) == 1
+    assert named.entities_named("ada") == [one for one in named.entities(contains="ADA") if one.name == "Ada"]
     assert named.unmerge("Ada", "Hopper")
     assert named.keep_apart("Ada", "Grace")
     assert named.delete(["b.txt", "rows.csv"]).deleted == ("b.txt",)

@@ -16,8 +16,13 @@ VERBS = [
     "communities",
     "delete",
     "digest",
+    "entities",
+    "entities_named",
     "indexed",
     "ingest",
+    "keep_apart",
+    "merge_entities",
+    "merges",
     "migrate",
     "pending_migrations",
     "read",
@@ -26,6 +31,7 @@ VERBS = [
     "refresh_reports",
     "search",
     "status",
+    "unmerge",
 ]
 
 

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphrag_dual.ids import normalise_name
+from graphrag_dual.resolution.keys import acronym_of, initials_of, name_key
 from graphrag_dual.resolution.merging import Decision, Identity, MentionEvidence, NameEvidence, identify
 
 
@@ -318,6 +319,34 @@ def test_what_shares_nothing_with_a_name_does_not_change_when_it_goes(
     stranger = named("Zanzibar", "a")
     alone = identify([*workspace, stranger], decisions)
     assert [identity for identity in alone if "zanzibar" not in identity.names] == identify(workspace, decisions)
+
+
+@given(workspaces(), DECISIONS)
+@settings(max_examples=150, deadline=None)
+def test_names_that_nothing_links_can_be_told_apart_in_parts(
+    workspace: list[NameEvidence], decisions: list[Decision]
+) -> None:
+    parts = linked_parts(workspace, decisions)
+    found = [identity for part in parts for identity in identify(part, decisions)]
+    assert sorted(found, key=lambda one: (one.canonical, one.sense)) == identify(workspace, decisions)
+
+
+def linked_parts(workspace: list[NameEvidence], decisions: list[Decision]) -> list[list[NameEvidence]]:
+    """Names in parts between which there is no shared key, no acronym with its initials, no alias and no decision."""
+    links: dict[str, set[str]] = {}
+    for item in workspace:
+        links[item.name] = {f"key {name_key(item.name)}", f"name {item.name}", f"initials {initials_of(item.name)}"}
+        links[item.name] |= {f"initials {acronym_of(form)}" for form in item.spellings}
+        links[item.name] |= {f"name {long}" for mention in item.mentions for long in mention.alias_of}
+        links[item.name] -= {"initials "}
+    for number, made in enumerate(decisions):
+        for name in (made.one, made.other):
+            links.setdefault(name, {f"name {name}"}).add(f"decision {number}")
+    parts: list[set[str]] = []
+    for name, shared in links.items():
+        near = [part for part in parts if any(not shared.isdisjoint(links[one]) for one in part)]
+        parts = [part for part in parts if part not in near] + [{name}.union(*near)]
+    return [[item for item in workspace if item.name in part] for part in parts]
 
 
 @given(workspaces(), DECISIONS)
