@@ -72,7 +72,7 @@ def _show_ingest(report: IngestReport) -> None:
         f"{report.chunks} chunks, {report.mentions} mentions, {report.statements} statements, {report.embedded} embeddings, "
         f"{report.usage.calls} language model calls, {report.writes} writes in {report.seconds:.1f} s"
     )
-    _show_some("malformed record", report.rejected)
+    _show_some("record turned down", report.rejected)
     _show_some("not extracted", report.failed_chunks)
     _show_some("not read", [f"{problem.uri}: {problem.reason}" for problem in report.problems])
 
