@@ -160,8 +160,8 @@ ChatRequest = tuple[str, str, type[BaseModel]]
 class AskingExtractor(Extractor, Protocol):
     """An extractor that asks a language model, and can say what before it asks."""
 
-    def request(self, chunk: Chunk, document: Document) -> ChatRequest:
-        """The first call for ``chunk``, exactly as ``extract`` makes it."""
+    def request(self, chunk: Chunk, document: Document) -> ChatRequest | None:
+        """The first call for ``chunk``, exactly as ``extract`` makes it; None where it asks nothing."""
         ...
 
 

@@ -19,10 +19,10 @@ from operator import itemgetter
 from anyio import to_thread
 
 from graphrag_dual.model import Chunk, Document, Extraction, Mention, Outcome, Statement, Usage
-from graphrag_dual.ports import Extractor
+from graphrag_dual.ports import AskingExtractor, ChatRequest, Extractor
 from graphrag_dual.sourcecode import Outline, code_outline, read_code
 
-__all__ = ["CodeAwareExtractor", "extract_code"]
+__all__ = ["AskingCodeAwareExtractor", "CodeAwareExtractor", "extract_code"]
 
 # Calls and imports are what ties files together; that a file defines its functions holds for every file, and what everybody
 # imports from elsewhere ties nothing.
@@ -40,7 +40,10 @@ _GO_BUILTINS = frozenset(
 
 
 class CodeAwareExtractor:
-    """Hands documents of source code to the rules of this module and every other to ``extractor``, whose name it bears."""
+    """Hands documents of source code to the rules of this module and every other to ``extractor``, whose name it bears.
+
+    One that asks a language model is wrapped by ``AskingCodeAwareExtractor``.
+    """
 
     def __init__(self, extractor: Extractor) -> None:
         self._extractor = extractor
@@ -54,6 +57,18 @@ class CodeAwareExtractor:
         """Extract ``chunk`` of ``document``; code that cannot be parsed is a text."""
         found = await to_thread.run_sync(extract_code, chunk, document)
         return (found, Usage()) if found is not None else await self._extractor.extract(chunk, document)
+
+
+class AskingCodeAwareExtractor(CodeAwareExtractor):
+    """The same around an extractor that asks a language model, which source code never reaches."""
+
+    def __init__(self, extractor: AskingExtractor) -> None:
+        super().__init__(extractor)
+        self._asking = extractor
+
+    def request(self, chunk: Chunk, document: Document) -> ChatRequest | None:
+        """The first call for ``chunk``; None for source code."""
+        return None if code_outline(document) is not None else self._asking.request(chunk, document)
 
 
 def extract_code(chunk: Chunk, document: Document) -> Extraction | None:

@@ -18,7 +18,7 @@ from pydantic import BaseModel
 from graphrag_dual.ids import model_call_id
 from graphrag_dual.indexing.likely_tokens import likely_tokens
 from graphrag_dual.ledger import Prices, Spend
-from graphrag_dual.model import Chunk, Document
+from graphrag_dual.model import Chunk
 from graphrag_dual.models.answers import strict_schema
 from graphrag_dual.models.caching import CachingChat
 from graphrag_dual.ports import AskingExtractor, ChatRequest, Extractor
@@ -61,11 +61,12 @@ class Rates:
         return min(_DEFAULT_ERROR, max(_LEAST_ERROR, sampled))
 
 
-def learned_rates(calls: Sequence[AnsweredCall], request: Callable[[Chunk, Document], ChatRequest]) -> Rates:
-    """What earlier calls show; the defaults where there are fewer than 20."""
-    if len(calls) < _ENOUGH_CALLS:
+def learned_rates(answered: Sequence[tuple[AnsweredCall, ChatRequest]]) -> Rates:
+    """What earlier calls and their requests show; the defaults where there are fewer than 20."""
+    if len(answered) < _ENOUGH_CALLS:
         return Rates()
-    asked = [request_tokens(request(call.chunk, call.document)) for call in calls]
+    calls = [call for call, _ in answered]
+    asked = [request_tokens(request) for _, request in answered]
     passages = [likely_tokens(call.chunk.text) for call in calls]
     slope, base = _line(passages, [call.output_tokens for call in calls])
     factor = sum(call.input_tokens for call in calls) / max(1, sum(asked))
@@ -150,11 +151,13 @@ async def foresee(
     rates = Rates()
     if asks is not None:
         recent = await recent_calls(database, workspace, model=model, limit=_MOST_CALLS)
-        alike = [
-            call
-            for call in recent
-            if call.id == model_call_id(workspace, key_of(asks.request(call.chunk, call.document)))
-        ]
-        rates = learned_rates(alike, asks.request)
+        requests = [(call, asks.request(call.chunk, call.document)) for call in recent]
+        rates = learned_rates(
+            [
+                (call, request)
+                for call, request in requests
+                if request is not None and call.id == model_call_id(workspace, key_of(request))
+            ]
+        )
     answers = StoredAnswers(database, workspace=workspace)
     return Foresight(asks, model, gleanings, key_of, answers, prices, rates)

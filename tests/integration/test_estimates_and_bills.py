@@ -162,7 +162,7 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
 
 
 def form_of(recorded: Mapping[str, list[str] | list[list[str]]]) -> str:
-    triples = [triple for triple in recorded.get("triples", []) if len(triple) == 3]
+    triples = [list(triple) for triple in recorded.get("triples", []) if len(triple) == 3]
     return json.dumps(
         {
             "entities": [{"name": name, "type": "", "description": ""} for name in recorded.get("entities", [])],
