@@ -32,7 +32,9 @@ def register(app: typer.Typer) -> None:
 
 
 def ingest(
-    paths: Annotated[list[Path], typer.Argument(help="Files and folders: text, Markdown, HTML, PDF, JSONL, CSV, source code.")],
+    paths: Annotated[
+        list[Path], typer.Argument(help="Files and folders: text, Markdown, HTML, PDF, JSONL, CSV, code.")
+    ],
     extractor: Extractor = None,
     refresh: Annotated[bool, typer.Option("--refresh", help="Build communities and reports afterwards.")] = False,
     home: Home = None,
