@@ -27,6 +27,7 @@ COMMANDS = [
     ["search"],
     ["ask"],
     ["read"],
+    ["costs"],
     ["eval"],
     ["admin"],
     *([["entities", name] for name in ("list", "show", "merges", "merge", "unmerge", "keep-apart")]),

@@ -236,6 +236,16 @@ def test_how_a_file_is_cut_does_not_change_what_it_says(uri: str) -> None:
     }
 
 
+@pytest.mark.parametrize("max_tokens", [14, 40, 1000])
+@pytest.mark.parametrize("uri", FILES)
+def test_a_file_is_the_sum_of_its_chunks_down_to_the_last_blank(uri: str, max_tokens: int) -> None:
+    """So that what was stored can be parsed again when its extraction is made up for."""
+    text = f"\n\n{FILES[uri]}\n\n"
+    chunks = split(document_of(uri, text), max_tokens=max_tokens, count_tokens=lambda piece: len(piece.split()))
+    assert "".join(chunk.text for chunk in chunks) == text
+    assert max_tokens > 14 or len(chunks) > 2
+
+
 def test_symbols_have_types_and_say_where_they_are() -> None:
     found = extracted(document_of("acme/store/db.py", FILES["acme/store/db.py"]))
     mentions = {m.name: m for one in found for m in one.mentions if m.type}
