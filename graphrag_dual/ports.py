@@ -109,8 +109,8 @@ class Embedder(Protocol):
         """Vector of a question."""
         ...
 
-    async def embed_batch(self, texts: Sequence[str]) -> list[Vector]:
-        """Vectors of passages, in the order of ``texts``."""
+    async def embed_batch(self, texts: Sequence[str]) -> Sequence[Vector | None]:
+        """Vectors of passages, in the order of ``texts``; None for a text that the model gave no usable vector for."""
         ...
 
     async def aclose(self) -> None:
@@ -160,8 +160,8 @@ ChatRequest = tuple[str, str, type[BaseModel]]
 class AskingExtractor(Extractor, Protocol):
     """An extractor that asks a language model, and can say what before it asks."""
 
-    def request(self, chunk: Chunk, document: Document) -> ChatRequest:
-        """The first call for ``chunk``, exactly as ``extract`` makes it."""
+    def request(self, chunk: Chunk, document: Document) -> ChatRequest | None:
+        """The first call for ``chunk``, exactly as ``extract`` makes it; None where it asks nothing."""
         ...
 
 

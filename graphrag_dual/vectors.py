@@ -10,7 +10,7 @@ import numpy.typing as npt
 from graphrag_dual.errors import ModelError
 from graphrag_dual.model import Vector
 
-__all__ = ["checked_texts", "validated_vectors", "well_formed"]
+__all__ = ["checked_texts", "usable_vectors", "validated_vectors", "well_formed"]
 
 _HINT = "check that the model is an embedding model and is the one the index was built with"
 
@@ -53,3 +53,27 @@ def validated_vectors(
     scaled = matrix / largest  # so that squaring can neither overflow nor underflow
     unit: list[Vector] = (scaled / np.linalg.norm(scaled, axis=1, keepdims=True)).tolist()
     return unit
+
+
+def usable_vectors(vectors: Sequence[Sequence[object] | None], *, dimensions: int, count: int) -> list[Vector | None]:
+    """Check vectors one by one: each of unit norm, or None where it is of no use; one bad text leaves the others be.
+
+    Raises:
+        ModelError: there are too few or too many.
+    """
+    if len(vectors) != count:
+        raise ModelError(f"the embedding model gave {len(vectors)} vectors for {count} texts", hint=_HINT)
+    return [_usable(vector, dimensions) for vector in vectors]
+
+
+def _usable(vector: Sequence[object] | None, dimensions: int) -> Vector | None:
+    try:
+        numbers = np.asarray(vector, dtype=np.float64)
+    except (TypeError, ValueError):
+        return None
+    if numbers.shape != (dimensions,):
+        return None
+    try:
+        return validated_vectors(numbers.reshape(1, dimensions), dimensions=dimensions, count=1)[0]
+    except ModelError:
+        return None

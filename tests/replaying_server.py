@@ -80,7 +80,9 @@ class ReplayingServer:
             fault = self._faults[self.requests % len(self._faults)] if self._faults else None
             self.requests += 1
         if isinstance(fault, int):
-            return Response(json.dumps({"error": {"message": "not now"}}), status=fault, content_type="application/json")
+            return Response(
+                json.dumps({"error": {"message": "not now"}}), status=fault, content_type="application/json"
+            )
         answer = self.completion(body, fault)
         return Response(json.dumps(answer), content_type="application/json")
 

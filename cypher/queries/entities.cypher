@@ -134,9 +134,10 @@ REMOVE e:Stale;
 MATCH (f:Fact {workspace: $workspace}) USING INDEX f:Fact(id) WHERE f.id IN $ids
 REMOVE f:Stale;
 
-// name: pending_embeddings(workspace: STRING, limit: INTEGER) read
-// Nodes that await an embedding, each with the text to embed.
+// name: pending_embeddings(workspace: STRING, limit: INTEGER, refused: LIST<STRING>) read
+// Nodes that await an embedding, but for those `refused` by the model in this run, each with the text to embed.
 MATCH (n:Pending {workspace: $workspace})
+WHERE NOT n.id IN $refused
 WITH n LIMIT $limit
 RETURN n.id AS id,
        CASE

@@ -42,7 +42,9 @@ _MAX_CHUNK_TOKENS = 512
 _MAX_CHARS_PER_TOKEN = 16
 # This long without a blank or a full-width stop: there is no sentence to respect, and the splitter's search for one would
 # take minutes.
-_UNBROKEN = re.compile(r"[^\s。、，！？；：]{2048,}")
+_UNBROKEN = re.compile(r"[^\s。、，！？；：]{2048,}+")
+# The same at the beginning of a run only: tried at each of its characters, runs that are a little shorter would cost time.
+_UNBROKEN_FROM_START = re.compile(r"(?<![^\s。、，！？；：])" + _UNBROKEN.pattern)
 # The splitter sees at most this many characters at a time, so that its time is linear in the text.
 _BLOCK_CHARS = 65_536
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -203,7 +205,9 @@ class _Cutter:
     def _blocks(self, start: int, end: int) -> Iterator[Span]:
         """Stretches of at most ``_BLOCK_CHARS``, cut where a reader would; unbroken runs stand alone."""
         position = start
-        for run in _UNBROKEN.finditer(self._text, start, end):
+        cut_run = _UNBROKEN.match(self._text, start, end)  # its beginning may be noise
+        rest = _UNBROKEN_FROM_START.finditer(self._text, cut_run.end() if cut_run else start, end)
+        for run in (*filter(None, [cut_run]), *rest):
             yield from self._prose_blocks(position, run.start())
             yield run.span()
             position = run.end()

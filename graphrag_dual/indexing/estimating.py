@@ -104,10 +104,13 @@ async def _add(total: _Sum, group: Sequence[tuple[Document, Chunk]], foresight: 
     total.embedded += sum(likely_tokens(f"{chunk.context}\n{chunk.text}") for _, chunk in group)
     if foresight.asks is None:
         return
-    requests = {chunk.id: foresight.asks.request(chunk, document) for document, chunk in group}
-    keys = {chunk_id: foresight.key(request) for chunk_id, request in requests.items()}
+    asked = {chunk.id: foresight.asks.request(chunk, document) for document, chunk in group}
+    requests = {chunk_id: request for chunk_id, request in asked.items() if request is not None}
+    keys = {chunk_id: foresight.key_of(request) for chunk_id, request in requests.items()}
     total.keys |= await foresight.answers.kept(keys.values())
     for _, chunk in group:
+        if chunk.id not in requests:
+            continue
         sum_ = total.extract
         if keys[chunk.id] in total.keys:  # kept, or a passage that stands twice: it is asked about once
             total.extract = replace(sum_, cached=sum_.cached + 1)

@@ -18,9 +18,9 @@ from pydantic import BaseModel
 from graphrag_dual.ids import model_call_id
 from graphrag_dual.indexing.likely_tokens import likely_tokens
 from graphrag_dual.ledger import Prices, Spend
-from graphrag_dual.model import Chunk, Document
+from graphrag_dual.model import Chunk
 from graphrag_dual.models.answers import strict_schema
-from graphrag_dual.models.caching import answer_key
+from graphrag_dual.models.caching import CachingChat
 from graphrag_dual.ports import AskingExtractor, ChatRequest, Extractor
 from graphrag_dual.store.database import Database
 from graphrag_dual.store.model_calls import AnsweredCall, StoredAnswers, recent_calls
@@ -61,11 +61,12 @@ class Rates:
         return min(_DEFAULT_ERROR, max(_LEAST_ERROR, sampled))
 
 
-def learned_rates(calls: Sequence[AnsweredCall], request: Callable[[Chunk, Document], ChatRequest]) -> Rates:
-    """What earlier calls show; the defaults where there are fewer than 20."""
-    if len(calls) < _ENOUGH_CALLS:
+def learned_rates(answered: Sequence[tuple[AnsweredCall, ChatRequest]]) -> Rates:
+    """What earlier calls and their requests show; the defaults where there are fewer than 20."""
+    if len(answered) < _ENOUGH_CALLS:
         return Rates()
-    asked = [request_tokens(request(call.chunk, call.document)) for call in calls]
+    calls = [call for call, _ in answered]
+    asked = [request_tokens(request) for _, request in answered]
     passages = [likely_tokens(call.chunk.text) for call in calls]
     slope, base = _line(passages, [call.output_tokens for call in calls])
     factor = sum(call.input_tokens for call in calls) / max(1, sum(asked))
@@ -97,7 +98,8 @@ def _fixed_tokens(system: str, form: type[BaseModel]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Foresight:
-    """What an estimate is made with: who will be asked, where answers are kept, and what it costs.
+    """What an estimate is made with: who will be asked, under which key an answer is kept, and
+    what it costs.
 
     ``asks`` is None where no language model extracts; ``model`` is that which it asks, and ``gleanings`` how many further
     passes over each chunk it makes.
@@ -106,13 +108,10 @@ class Foresight:
     asks: AskingExtractor | None
     model: str
     gleanings: int
+    key_of: Callable[[ChatRequest], str]
     answers: StoredAnswers
     prices: Prices
     rates: Rates
-
-    def key(self, request: ChatRequest) -> str:
-        """The key under which the answer to ``request`` is kept."""
-        return _key(self.model, request)
 
     def passes(self, request: ChatRequest, chunk: Chunk) -> Spend:
         """What the calls for one chunk take; each gleaning asks the same again, with what was found so far."""
@@ -132,30 +131,33 @@ class Foresight:
         return replace(spend, cost=price.of(spend.input_tokens, spend.output_tokens) if price else None)
 
 
-def _key(model: str, request: ChatRequest) -> str:
-    system, user, form = request
-    return answer_key(model, form, system=system, user=user)
-
-
 async def foresee(
     database: Database,
     workspace: str,
     extractor: Extractor,
     *,
-    model: str,
+    chat: CachingChat | None,
     gleanings: int,
     prices: Prices,
 ) -> Foresight:
     """Learn from the latest calls in ``workspace`` that were asked what ``extractor`` would ask today."""
-    asks = extractor if isinstance(extractor, AskingExtractor) else None
+    asks = extractor if chat is not None and isinstance(extractor, AskingExtractor) else None
+    model = chat.model_name if chat is not None else ""
+
+    def key_of(request: ChatRequest) -> str:
+        system, user, form = request
+        return chat.key(form, system=system, user=user) if chat is not None else ""
+
     rates = Rates()
     if asks is not None:
         recent = await recent_calls(database, workspace, model=model, limit=_MOST_CALLS)
-        alike = [
-            call
-            for call in recent
-            if call.id == model_call_id(workspace, _key(model, asks.request(call.chunk, call.document)))
-        ]
-        rates = learned_rates(alike, asks.request)
+        requests = [(call, asks.request(call.chunk, call.document)) for call in recent]
+        rates = learned_rates(
+            [
+                (call, request)
+                for call, request in requests
+                if request is not None and call.id == model_call_id(workspace, key_of(request))
+            ]
+        )
     answers = StoredAnswers(database, workspace=workspace)
-    return Foresight(asks, model, gleanings, answers, prices, rates)
+    return Foresight(asks, model, gleanings, key_of, answers, prices, rates)

@@ -106,12 +106,18 @@ async def _embed_meanwhile(tools: IngestTools, report: IngestReport, stop: Stop,
     def go_on() -> bool:
         return not (stop.asked or extracted.is_set())
 
+    refused: list[str] = []
     while go_on():
         with anyio.move_on_after(_EMBED_EVERY_S):
             await extracted.wait()
         try:
             await embed_pending(
-                tools.database, tools.embedder, tools.workspace, on_progress=_embedding(tools, report), go_on=go_on
+                tools.database,
+                tools.embedder,
+                tools.workspace,
+                on_progress=_embedding(tools, report),
+                go_on=go_on,
+                refused=refused,
             )
         except (ModelError, *ENDS_A_RUN) as error:
             _log.warning("embedding waits for the end of the run: %s", error)

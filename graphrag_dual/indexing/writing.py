@@ -287,7 +287,9 @@ class Indexing:
 
     async def _tools(self, extractor: str | None) -> tuple[IngestTools, Foresight]:
         """The tools, once they are found to fit the workspace, and what is known of the calls that they will make."""
-        tools = await to_thread.run_sync(self._unchecked_tools, extractor)
+        answers = StoredAnswers(self._database, workspace=self._workspace)
+        chat = CachingChat(self._chat, answers, ledger=self._ledger) if self._chat else None
+        tools = await to_thread.run_sync(self._unchecked_tools, extractor, chat)
         state = await read_index_state(self._database, self._workspace)
         if state is not None:
             check_embedder(state, self._embedder, self._workspace)
@@ -297,29 +299,27 @@ class Indexing:
             self._database,
             self._workspace,
             tools.extractor,
-            model=self._chat.model_name if self._chat else "",
+            chat=chat,
             gleanings=self._settings.gleanings,
             prices=self._ledger.prices,
         )
         return tools, foresight
 
-    def _unchecked_tools(self, extractor: str | None) -> IngestTools:
+    def _unchecked_tools(self, extractor: str | None, chat: ChatModel | None) -> IngestTools:
         return IngestTools(
             database=self._database,
             workspace=self._workspace,
             embedder=self._embedder,
-            extractor=self._open_extractor(extractor),
+            extractor=self._open_extractor(extractor, chat),
             observer=self._observer,
             max_tokens=chunk_window(self._embedder.max_tokens, chunk_tokens=self._settings.chunk_tokens),
             concurrency=self._settings.model_concurrency,
             max_failed_share=self._settings.max_failed_share,
         )
 
-    def _open_extractor(self, named: str | None) -> Extractor:
+    def _open_extractor(self, named: str | None, chat: ChatModel | None) -> Extractor:
         if self._extractor is not None and named is None:
             return self._extractor
-        answers = StoredAnswers(self._database, workspace=self._workspace)
-        chat = CachingChat(self._chat, answers, ledger=self._ledger) if self._chat else None
         return open_extractor(named or self._settings.extractor, chat=chat, options=extraction_options(self._settings))
 
 

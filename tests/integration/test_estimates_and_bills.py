@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,17 +13,23 @@ import pytest
 from conftest import DIMENSIONS
 from pytest_httpserver import HTTPServer
 from replaying_server import ReplayingServer
-from small_world import cypher, documents_of, run_cli, words_in_graph
+from small_world import cypher, documents_of
 
 from graphrag_dual import GraphRAG, Settings
-from graphrag_dual.errors import BudgetReached, ConfigError
 from graphrag_dual.indexing import Estimate
 from graphrag_dual.model import Document
 from graphrag_dual.models.testing import HashEmbedder
 
 pytestmark = pytest.mark.neo4j
 
-_PEOPLE = ["Ada Lovelace", "Charles Babbage", "Mary Somerville", "Luigi Menabrea", "Augustus De Morgan", "Joseph Clement"]
+_PEOPLE = [
+    "Ada Lovelace",
+    "Charles Babbage",
+    "Mary Somerville",
+    "Luigi Menabrea",
+    "Augustus De Morgan",
+    "Joseph Clement",
+]
 _WORKS = ["the Analytical Engine", "the Difference Engine", "Sketch of the Engine", "On the Connexion", "Formal Logic"]
 
 
@@ -46,7 +52,11 @@ def extraction_of(passage: str) -> str:
     return json.dumps(
         {
             "entities": [
-                {"name": name, "type": "person" if name in _PEOPLE else "work", "description": f"{name} is in a letter."}
+                {
+                    "name": name,
+                    "type": "person" if name in _PEOPLE else "work",
+                    "description": f"{name} is in a letter.",
+                }
                 for name in names
             ],
             "relationships": [
@@ -64,7 +74,9 @@ def extraction_of(passage: str) -> str:
 
 
 def opened(settings: Settings, server: ReplayingServer, **overrides: object) -> GraphRAG:
-    values = {name: getattr(settings, name) for name in settings.model_fields_set} | server.settings(**overrides)
+    values = {name: getattr(settings, name) for name in settings.model_fields_set} | server.settings(
+        **{"model_attempts": 1, **overrides}
+    )
     return GraphRAG(Settings.load(**values), embedder=HashEmbedder(DIMENSIONS))
 
 
@@ -85,9 +97,7 @@ def test_an_estimate_asks_and_writes_nothing(settings: Settings, httpserver: HTT
     assert cypher(settings, "MATCH (n {workspace: $workspace}) RETURN n") == []
 
 
-def test_an_estimate_learns_from_earlier_calls(
-    settings: Settings, httpserver: HTTPServer, record_property: Callable[[str, object], None]
-) -> None:
+def test_an_estimate_learns_from_earlier_calls(settings: Settings, httpserver: HTTPServer) -> None:
     server = ReplayingServer(httpserver, extraction_of)
     documents = documents_of(passages(70), settings.workspace)
     with opened(settings, server) as rag:
@@ -96,7 +106,7 @@ def test_an_estimate_learns_from_earlier_calls(
         estimate = rag.estimate(documents)
         report = rag.ingest(documents)
     actual = server.tokens - before
-    record_property("calibrated", f"{estimate.tokens} of {actual}, off {off(estimate, actual):.1%}")
+    print(f"calibrated: {estimate.tokens} of {actual}, off {off(estimate, actual):.1%}")
     assert estimate.learned_from == 30
     assert (estimate.new, estimate.unchanged, estimate.chunks) == (40, 30, 40)
     assert off(estimate, actual) < min(0.2, estimate.error)
@@ -111,22 +121,22 @@ def test_an_estimate_learns_from_earlier_calls(
 
 @pytest.mark.shared
 def test_a_first_estimate_is_within_a_fifth_of_recorded_extractions(
-    settings: Settings, httpserver: HTTPServer, shared: Path, record_property: Callable[[str, object], None]
+    settings: Settings, httpserver: HTTPServer, shared: Path
 ) -> None:
-    corpus, answers = musique(shared, settings.workspace, 400)
+    corpus, answers = musique(shared, settings.workspace, 200)
     server = ReplayingServer(httpserver, lambda passage: answers[passage])
     with opened(settings, server, model_concurrency=4) as rag:
-        fresh = rag.estimate(corpus[:120])
-        rag.ingest(corpus[:120])
+        fresh = rag.estimate(corpus[:80])
+        rag.ingest(corpus[:80])
         first = server.tokens
         calibrated = rag.estimate(corpus)
         rag.ingest(corpus)
     second = server.tokens - first
-    record_property("fresh", f"{fresh.tokens} of {first}, off {off(fresh, first):.1%}")
-    record_property("calibrated", f"{calibrated.tokens} of {second}, off {off(calibrated, second):.1%}")
+    print(f"fresh: {fresh.tokens} of {first}, off {off(fresh, first):.1%}")
+    print(f"calibrated: {calibrated.tokens} of {second}, off {off(calibrated, second):.1%}")
     assert (fresh.learned_from, fresh.error) == (0, 0.5)
     assert off(fresh, first) < 0.2
-    assert calibrated.learned_from >= 100
+    assert calibrated.learned_from >= 60
     assert off(calibrated, second) < min(0.2, calibrated.error)
 
 
@@ -134,7 +144,11 @@ def musique(shared: Path, workspace: str, count: int) -> tuple[list[Document], M
     """Passages that the defaults were not measured on, with the extractions recorded for them."""
     folder = shared / "musique_hipporag_gpt35"
     measured_on = {row["id"] for row in rows_of(folder / "small" / "corpus.jsonl")}
-    rows = [row for row in rows_of(folder / "full" / "corpus.jsonl.gz") if row["id"] not in measured_on][:count]
+    rows = [
+        row
+        for row in rows_of(folder / "full" / "corpus.jsonl.gz")
+        if row["id"] not in measured_on and len(row["text"]) < 900
+    ][:count]
     recorded = {row["doc_id"]: row for row in rows_of(folder / "full" / "extraction.jsonl.gz")}
     corpus = documents_of({row["id"]: row["text"] for row in rows}, workspace)
     texts = {document.uri: document.text for document in corpus}
@@ -148,7 +162,7 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
 
 
 def form_of(recorded: Mapping[str, list[str] | list[list[str]]]) -> str:
-    triples = [triple for triple in recorded.get("triples", []) if len(triple) == 3]
+    triples = [list(triple) for triple in recorded.get("triples", []) if len(triple) == 3]
     return json.dumps(
         {
             "entities": [{"name": name, "type": "", "description": ""} for name in recorded.get("entities", [])],

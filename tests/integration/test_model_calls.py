@@ -123,7 +123,9 @@ def test_a_later_record_of_a_run_takes_the_place_of_its_earlier_one(settings: Se
     async def work(database: Database) -> list[Spend]:
         put = partial(put_spends, database, settings.workspace)
         await put([Spend("extract", "m", 1, 0, 10, 5, 0.25)], run="one", job="ingest")
-        await put([Spend("extract", "m", 3, 1, 30, 15, 0.75), Spend("embed", "e", 1, 0, 9, 0, None)], run="one", job="ingest")
+        await put(
+            [Spend("extract", "m", 3, 1, 30, 15, 0.75), Spend("embed", "e", 1, 0, 9, 0, None)], run="one", job="ingest"
+        )
         await put([Spend("extract", "m", 1, 0, 10, 5, 0.25)], run="two", job="ingest")
         return await total_spends(database, settings.workspace)
 
