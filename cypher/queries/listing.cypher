@@ -12,9 +12,10 @@ ORDER BY mentions DESC, name, id;
 // name: entities_named(workspace: STRING, name_id: STRING, entity_id: STRING) read
 // The entities that a name stands for, or the one with an id: more than one where there are namesakes.
 CALL () {
-  MATCH (n:EntityName {id: $name_id, workspace: $workspace})-[:NAMES]->(e:__Entity__) RETURN e
+  MATCH (n:EntityName {id: $name_id, workspace: $workspace}) USING INDEX n:EntityName(id)
+  MATCH (n)-[:NAMES]->(e:__Entity__) RETURN e
 UNION
-  MATCH (e:__Entity__ {id: $entity_id, workspace: $workspace}) RETURN e
+  MATCH (e:__Entity__ {id: $entity_id, workspace: $workspace}) USING INDEX e:__Entity__(id) RETURN e
 }
 RETURN e.id AS id, e.name AS name, e.type AS type, e.description AS description, e.aliases AS aliases,
        COUNT { (e)-[:FROM_CHUNK]->(:Chunk) } AS mentions,

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from itertools import combinations
 from random import Random
 
@@ -210,6 +211,23 @@ def test_two_like_names_never_become_one_through_their_acronym() -> None:
     )
     found = groups(NameEvidence("aba", ("ABA",), mentions), named(american, "d3"), named(australian, "d1"))
     assert found == [("aba", australian), (american,)]
+
+
+def test_a_short_name_of_very_many_names_stands_for_none() -> None:
+    longs = [f"society of {chr(97 + number // 26)}{chr(97 + number % 26)}" for number in range(60)]
+    mentions = tuple(MentionEvidence(f"c{n}", f"d{n}", alias_of=(long,)) for n, long in enumerate(longs))
+    found = groups(NameEvidence("so", ("SO",), mentions), *(named(long, f"d{n}") for n, long in enumerate(longs)))
+    assert len(found) == 61
+
+
+def test_ten_thousand_mentions_with_offices_everywhere_take_little_time() -> None:
+    mentions = tuple(
+        MentionEvidence(f"c{n}", f"d{n}", "PERSON", f"The CEO of Firm{n} and mayor of Town{n % 7}")
+        for n in range(10_000)
+    )
+    started = time.perf_counter()
+    assert len(identify([NameEvidence("the head", ("The Head",), mentions)])) == 1
+    assert time.perf_counter() - started < 20
 
 
 def test_initials_join_only_without_a_rival_and_within_a_document() -> None:
