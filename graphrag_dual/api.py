@@ -29,7 +29,7 @@ _Verb = Callable[Concatenate[Engine, P], Coroutine[Any, Any, R]]
 class _Silent:
     """An observer that nobody listens to."""
 
-    def progress(self, stage: str, done: int, total: int | None) -> None:
+    def progress(self, stage: str, done: int, total: int | None, *, note: str = "") -> None:
         """Say nothing."""
 
 
@@ -122,6 +122,15 @@ class GraphRAG:
             if self._engine is not None:
                 await self._engine.aclose()
                 self._engine = None
+
+    def stop(self) -> bool:
+        """Have the ingest that is running, if any, end early and in order; whether there is one.
+
+        It finishes the calls in flight, writes what came of them and gives its report, which says that it was stopped;
+        the next ingest of the same documents goes on from there.  May be called from any thread and from a signal handler.
+        """
+        engine = self._engine
+        return engine.stop() if engine is not None else False
 
     def close(self) -> None:
         """Close connections and models, and end the engine's thread.  A second call does nothing."""

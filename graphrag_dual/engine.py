@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -30,6 +30,7 @@ from graphrag_dual.indexing import (
     IngestTools,
     RefreshReport,
     RefreshTools,
+    Stop,
     ingest_documents,
     refresh_all,
     refresh_communities,
@@ -99,6 +100,7 @@ class Engine:
         self._observer = observer
         self._extractor = extractor
         self._writer = report_writer
+        self._stop: Stop | None = None  # of the ingest that is running
         # Half the time of a channel, so that a channel without the vector has time left to look for the words.
         self._questions = QuestionEncoder(embedder, timeout_s=settings.channel_timeout_s / 2)
         self._searching = Searching(database, self._questions, embedder, settings, reranker=reranker)
@@ -153,11 +155,16 @@ class Engine:
     # -- a document's way in and out ---------------------------------------------------------------------------------
 
     async def ingest(
-        self, sources: Path | str | Iterable[Path | str | Document], *, extractor: str | None = None
+        self,
+        sources: Path | str | Iterable[Path | str | Document],
+        *,
+        extractor: str | None = None,
+        wait_s: float = 0.0,
     ) -> IngestReport:
         """Bring files, folders or documents into the graph; unchanged ones cost nothing.
 
-        ``extractor`` overrides the setting of that name.  Communities and reports follow with ``refresh``.
+        ``extractor`` overrides the setting of that name.  While another process writes to the workspace, this call waits
+        for ``wait_s`` seconds.  Communities and reports follow with ``refresh``.
 
         Raises:
             InputError: a named path does not exist, or nothing could be read from any of them.
@@ -165,7 +172,7 @@ class Engine:
             JobBusy: another process writes to this workspace.
         """
         documents = await to_thread.run_sync(_opened, sources, self.workspace)
-        async with self._writing():
+        async with self._writing(wait_s=wait_s):
             tools = await to_thread.run_sync(self._ingest_tools, extractor)
             state = await read_index_state(self._database, self.workspace)
             if state is not None:
@@ -173,10 +180,26 @@ class Engine:
                 if extractor is None and self.settings.extractor == "auto" and self._extractor is None:
                     _check_extractor(state.extractor, tools.extractor.name, self.workspace)
             await ensure_indexes(self._database, self._embedder, self.workspace, extractor=tools.extractor.name)
-            report = await ingest_documents(tools, documents)
-        if not report.documents and report.problems:
+            with self._stoppable() as stop:
+                report = await ingest_documents(tools, documents, stop=stop)
+        if not report.documents and report.problems and not report.stopped:
             raise _nothing_readable(report.problems)
         return report
+
+    @contextmanager
+    def _stoppable(self) -> Iterator[Stop]:
+        self._stop = Stop()
+        try:
+            yield self._stop
+        finally:
+            self._stop = None
+
+    def stop(self) -> bool:
+        """Have the ingest that is running, if any, end early and in order; whether there is one."""
+        stop = self._stop
+        if stop is not None:
+            stop.interrupt()
+        return stop is not None
 
     async def delete(self, uris: str | Sequence[str]) -> DeleteReport:
         """Delete documents by URI, with every entity, fact, vector and report that only they support.
@@ -330,17 +353,20 @@ class Engine:
             return await self._database.admin(name, **arguments)
 
     @asynccontextmanager
-    async def run_record(self, job: str) -> AsyncGenerator[RunRecord]:
-        """Hold the workspace's lease for a block and record the run; JobBusy when another process holds it."""
+    async def run_record(self, job: str, *, wait_s: float = 0.0) -> AsyncGenerator[RunRecord]:
+        """Hold the workspace's lease for a block and record the run; JobBusy when another process holds it.
+
+        It is asked for again for ``wait_s`` seconds.
+        """
         await migrate(self._database)
-        async with run_record(self._database, self.workspace, job) as record:
+        async with run_record(self._database, self.workspace, job, wait_s=wait_s) as record:
             yield record
 
     @asynccontextmanager
-    async def _writing(self) -> AsyncGenerator[None]:
+    async def _writing(self, *, wait_s: float = 0.0) -> AsyncGenerator[None]:
         """Be the only writer of the workspace, on a schema that is up to date (the lease itself rests on it)."""
         await migrate(self._database)
-        async with lease(self._database, self.workspace):
+        async with lease(self._database, self.workspace, wait_s=wait_s):
             try:
                 yield
             finally:
@@ -360,6 +386,7 @@ class Engine:
             observer=self._observer,
             max_tokens=min(self.settings.chunk_tokens or _MAX_CHUNK_TOKENS, window),
             concurrency=self.settings.model_concurrency,
+            max_failed_share=self.settings.max_failed_share,
         )
 
     def _refresh_tools(self) -> RefreshTools:

@@ -50,8 +50,10 @@ def _load(name: str) -> _Job:
     return cast(_Job, module.run)
 
 
-def run_job(rag: GraphRAG, name: str, arguments: Sequence[str]) -> JobResult:
+def run_job(rag: GraphRAG, name: str, arguments: Sequence[str], *, wait_s: float = 0.0) -> JobResult:
     """Run job ``name`` under the lease of the engine's workspace, leaving a run record.
+
+    While another run holds the lease, this one waits for ``wait_s`` seconds.
 
     Raises:
         UsageError: there is no such job.
@@ -60,7 +62,7 @@ def run_job(rag: GraphRAG, name: str, arguments: Sequence[str]) -> JobResult:
     job = _load(name)
 
     async def leased(engine: Engine) -> JobResult:
-        async with engine.run_record(name) as record:
+        async with engine.run_record(name, wait_s=wait_s) as record:
             result = await job(engine, arguments)
             record.result = {"exit_code": result.exit_code, "sentence": result.sentence, **result.result}
             return result

@@ -202,6 +202,6 @@ class TextSource(Protocol):
 class Observer(Protocol):
     """Hears of progress.  ``total`` is None while it is unknown."""
 
-    def progress(self, stage: str, done: int, total: int | None) -> None:
-        """``done`` of ``total`` items of ``stage`` are finished."""
+    def progress(self, stage: str, done: int, total: int | None, *, note: str = "") -> None:
+        """``done`` of ``total`` items of ``stage`` are finished; ``note`` says in words what they cost."""
         ...

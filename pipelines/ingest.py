@@ -15,10 +15,19 @@ from graphrag_dual.jobs import JobResult
 
 
 async def run(engine: Engine, arguments: Sequence[str]) -> JobResult:
-    """Ingest the named files and folders and refresh; exit code 1 when too many chunks failed, 3 when some did."""
+    """Ingest the named files and folders and refresh; exit code 1 when too many chunks failed, 3 when some did.
+
+    A run that is stopped does not refresh, and goes on when it is repeated.
+    """
     if not arguments:
         raise UsageError("job ingest was given nothing to read", hint="graphrag-dual job run ingest FOLDER")
     ingested = await engine.ingest(list(arguments))
+    if ingested.stopped:
+        return JobResult(
+            sentence=f"{ingested.documents} documents; {ingested.stopped}",
+            result={"ingest": asdict(ingested)},
+            exit_code=ingested.stop_code,
+        )
     refreshed = await engine.refresh()
     problems = [f"{problem.uri}: {problem.reason}" for problem in ingested.problems]
     failures = [*problems, *ingested.failed_chunks, *refreshed.failed_reports]

@@ -1,12 +1,13 @@
-// name: take_lease(name: STRING, owner: STRING, ttl_s: INTEGER) write
-// Take the lease when it is free, expired (by the server's clock) or already ours; says who has it.
+// name: take_lease(name: STRING, owner: STRING, dead: STRING, ttl_s: INTEGER) write
+// Take the lease when it is free, expired (by the server's clock), already ours or that of a holder known to be dead; says
+// who has it. One that expired while nobody else took it is still ours.
 MERGE (l:Lease {name: $name})
 ON CREATE SET l.owner = $owner, l.token = 0, l.expires_at = datetime() - duration('PT1S')
 SET l.locked = true
 REMOVE l.locked
-WITH l, (l.expires_at <= datetime() OR l.owner = $owner) AS free
+WITH l, (l.expires_at <= datetime() OR l.owner IN [$owner, $dead]) AS free
 FOREACH (_ IN CASE WHEN free THEN [1] ELSE [] END |
-  SET l.token = l.token + CASE WHEN l.owner = $owner AND l.expires_at > datetime() THEN 0 ELSE 1 END,
+  SET l.token = l.token + CASE WHEN l.owner = $owner AND l.token > 0 THEN 0 ELSE 1 END,
       l.owner = $owner, l.expires_at = datetime() + duration({seconds: $ttl_s}))
 RETURN free AS taken, l.owner AS owner, l.token AS token, toString(l.expires_at) AS expires_at;
 
@@ -16,7 +17,11 @@ MATCH (l:Lease {name: $name, owner: $owner})
 SET l.expires_at = datetime() - duration('PT1S');
 
 // name: start_run(id: STRING, workspace: STRING, job: STRING, owner: STRING) write
-// Record the start of a job.
+// Record the start of a job. Others of the workspace that still count as running are dead: its lease is ours.
+CALL () {
+  MATCH (dead:JobRun {workspace: $workspace, state: 'running'})
+  SET dead.state = 'failed', dead.error = 'ended without a word', dead.finished_at = datetime()
+}
 MERGE (r:JobRun {id: $id})
 SET r.workspace = $workspace, r.job = $job, r.owner = $owner, r.state = 'running', r.started_at = datetime();
 

@@ -1,7 +1,8 @@
 """The command line: ``graphrag-dual COMMAND``.  Results go to standard output, progress and errors to standard error.
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 3 done but some chunks or reports failed (or, for ``status``: not running),
-66 input unreadable, 69 database, 70 model, 75 another run holds the lease, 78 settings, 130 interrupted.
+Exit codes: 0 done, or an ingest stopped in order on request, 1 failed, 2 wrong usage, 3 done but some chunks or reports
+failed (or, for ``status``: not running), 4 the budget is reached, 66 input unreadable, 69 database, 70 model,
+75 another run holds the lease, 78 settings, 130 interrupted.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from graphrag_dual.cli.options import AsJson, Home, Workspace, opened
+from graphrag_dual.cli.options import AsJson, Home, Wait, Workspace, opened, stoppable
 from graphrag_dual.cli.output import console, print_json, to_plain
 from graphrag_dual.config import Settings
 from graphrag_dual.indexing import IngestReport, RefreshReport, exit_code
@@ -35,24 +35,30 @@ def ingest(
     paths: Annotated[list[Path], typer.Argument(help="Files and folders: text, Markdown, HTML, PDF, JSONL, CSV.")],
     extractor: Extractor = None,
     refresh: Annotated[bool, typer.Option("--refresh", help="Build communities and reports afterwards.")] = False,
+    wait: Wait = 0.0,
     home: Home = None,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> int:
-    """Bring documents into the graph; unchanged ones cost nothing. Exit code 3: some chunks or files failed."""
+    """Bring documents into the graph; unchanged ones cost nothing. Exit code 3: some chunks or files failed.
+
+    An interrupt, or SIGTERM, ends the run in order: what was paid for is written, the exit code is 0, and the same command
+    goes on from there. A second one ends it at once.
+    """
     settings = Settings.load(home=home, workspace=workspace)
     with opened(home=home, workspace=workspace) as rag:
-        report = rag.ingest(paths, extractor=extractor)
-        refreshed = rag.refresh() if refresh else None
+        with stoppable(rag):
+            report = rag.ingest(paths, extractor=extractor, wait_s=wait)
+        refreshed = rag.refresh() if refresh and not report.stopped else None
     if as_json:
         print_json(ingest_json(report) | ({"refresh": to_plain(refreshed)} if refreshed else {}))
     else:
         _show_ingest(report)
         if refreshed:
             _show_refresh(refreshed)
-        elif report.writes:
+        elif report.writes and not report.stopped:
             console.print("next: graphrag-dual communities, then graphrag-dual reports (or ingest --refresh)")
-    if report.failed_share > settings.max_failed_share and not as_json:
+    if report.failed_share > settings.max_failed_share and not (as_json or report.stopped):
         console.print(
             f"{report.failed_share:.0%} of the chunks failed, more than max_failed_share allows "
             f"({settings.max_failed_share:.0%}); mend the cause and run it again"
@@ -72,6 +78,8 @@ def _show_ingest(report: IngestReport) -> None:
         f"{report.chunks} chunks, {report.mentions} mentions, {report.statements} statements, {report.embedded} embeddings, "
         f"{report.usage.calls} language model calls, {report.writes} writes in {report.seconds:.1f} s"
     )
+    if report.stopped:
+        console.print(f"  {report.stopped}", markup=False)
     _show_some("malformed record", report.rejected)
     _show_some("not extracted", report.failed_chunks)
     _show_some("not read", [f"{problem.uri}: {problem.reason}" for problem in report.problems])

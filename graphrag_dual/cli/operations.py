@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from graphrag_dual.cli.options import AsJson, Home, Workspace, opened
+from graphrag_dual.cli.options import AsJson, Home, Wait, Workspace, opened, stoppable
 from graphrag_dual.cli.output import console, print_json, to_plain
 from graphrag_dual.errors import UsageError
 from graphrag_dual.jobs import job_names, run_job
@@ -96,13 +96,14 @@ def list_jobs(as_json: AsJson = False) -> int:
 def job(
     name: Annotated[str, typer.Argument(help="ingest or reindex.")],
     arguments: Annotated[list[str] | None, typer.Argument(help="What the job takes, such as folders.")] = None,
+    wait: Wait = 0.0,
     home: Home = None,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> int:
     """Run a job under the workspace's lease, leaving a run record."""
-    with opened(home=home, workspace=workspace) as rag:
-        result = run_job(rag, name, arguments or [])
+    with opened(home=home, workspace=workspace) as rag, stoppable(rag):
+        result = run_job(rag, name, arguments or [], wait_s=wait)
     if as_json:
         print_json({"job": name, "exit_code": result.exit_code, **to_plain(result.result)})
     else:

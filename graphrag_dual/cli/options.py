@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 from typing import Annotated
 
 import typer
 
 from graphrag_dual.api import GraphRAG
-from graphrag_dual.cli.output import ProgressBars
+from graphrag_dual.cli.output import ProgressBars, say
 from graphrag_dual.config import Settings
 
-__all__ = ["AsJson", "Home", "Workspace", "opened"]
+__all__ = ["AsJson", "Home", "Wait", "Workspace", "opened", "stoppable"]
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Home = Annotated[str | None, typer.Option("--home", help="Name of the local server home.", show_default="default")]
 Workspace = Annotated[str | None, typer.Option("--workspace", help="Workspace to act on.", show_default="default")]
+Wait = Annotated[
+    float, typer.Option(min=0, help="Seconds to wait while another run writes to the workspace; then exit code 75.")
+]
 
 
 @contextmanager
@@ -25,3 +30,23 @@ def opened(**overrides: object) -> Iterator[GraphRAG]:
     settings = Settings.load(**overrides)
     with ProgressBars() as bars, GraphRAG(settings, observer=bars) as rag:
         yield rag
+
+
+@contextmanager
+def stoppable(rag: GraphRAG) -> Iterator[None]:
+    """Let the first interrupt or SIGTERM end an ingest in order, and the second end it at once."""
+    asked = False
+
+    def handle(signum: int, frame: FrameType | None) -> None:
+        nonlocal asked
+        if asked or not rag.stop():
+            raise KeyboardInterrupt
+        asked = True
+        say("stopping: the calls in flight are finished and written; once more to stop at once")
+
+    before = {one: signal.signal(one, handle) for one in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)

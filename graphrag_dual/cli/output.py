@@ -16,7 +16,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn
 
 from graphrag_dual.errors import GraphRagDualError
 
-__all__ = ["ProgressBars", "console", "print_json", "show_error", "to_plain"]
+__all__ = ["ProgressBars", "console", "print_json", "say", "show_error", "to_plain"]
 
 console = Console(highlight=False, soft_wrap=True)
 _errors = Console(stderr=True, highlight=False, soft_wrap=True)
@@ -49,6 +49,11 @@ def show_error(error: GraphRagDualError, *, as_json: bool) -> None:
         print_json({"error": error.what, "hint": error.hint, "exit_code": error.exit_code})
 
 
+def say(sentence: str) -> None:
+    """Tell the user something that is no result."""
+    _errors.print(sentence, markup=False)
+
+
 class ProgressBars:
     """An observer: bars on a terminal, else a line now and then."""
 
@@ -61,12 +66,14 @@ class ProgressBars:
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
+            TextColumn("{task.fields[words]}"),
             console=_errors,
             disable=not _errors.is_terminal,
             transient=True,
         )
         self._tasks: dict[str, TaskID] = {}
         self._spoken: dict[str, float] = {}
+        self._begun: dict[str, tuple[float, int]] = {}
 
     def __enter__(self) -> Self:
         self._bars.start()
@@ -77,19 +84,38 @@ class ProgressBars:
     ) -> None:
         self._bars.stop()
 
-    def progress(self, stage: str, done: int, total: int | None) -> None:
-        """Show that ``done`` of ``total`` items of ``stage`` are finished."""
+    def progress(self, stage: str, done: int, total: int | None, *, note: str = "") -> None:
+        """Show that ``done`` of ``total`` items of ``stage`` are finished, how fast, how long to go and at what cost."""
+        now = time.monotonic()
+        began, before = self._begun.setdefault(stage, (now, done))
+        pace = _pace(done - before, now - began, None if total is None else total - done)
+        words = ", ".join(filter(None, (pace, note)))
         if not _errors.is_terminal:
-            self._speak(stage, done, total)
+            self._speak(stage, done, total, words, now)
             return
         if stage not in self._tasks:
-            self._tasks[stage] = self._bars.add_task(stage, total=total)
-        self._bars.update(self._tasks[stage], completed=done, total=total)
+            self._tasks[stage] = self._bars.add_task(stage, total=total, words="")
+        self._bars.update(self._tasks[stage], completed=done, total=total, words=words)
 
-    def _speak(self, stage: str, done: int, total: int | None) -> None:
-        now = time.monotonic()
+    def _speak(self, stage: str, done: int, total: int | None, words: str, now: float) -> None:
         finished = total is not None and done >= total
         if not finished and now - self._spoken.get(stage, -self._QUIET_S) < self._QUIET_S:
             return
         self._spoken[stage] = now
-        _errors.print(f"{stage}: {done}" + (f"/{total}" if total is not None else ""), markup=False)
+        counted = f"{stage}: {done}" + (f"/{total}" if total is not None else "")
+        _errors.print(f"{counted} ({words})" if words else counted, markup=False)
+
+
+def _pace(done: int, seconds: float, left: int | None) -> str:
+    """How fast ``done`` items took ``seconds``, and how long the rest will take at this rate; "" at the start."""
+    if done <= 0 or seconds < 1.0:
+        return ""
+    rate = done / seconds
+    words = f"{rate:.0f}/s" if rate >= 10 else f"{rate:.1f}/s"
+    return f"{words}, {_duration(left / rate)} to go" if left else words
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"

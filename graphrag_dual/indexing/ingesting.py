@@ -1,111 +1,164 @@
 """One run of ingestion: documents -> chunks -> extraction -> resolution -> graph -> embeddings.
 
+The stages overlap: while documents are read and split, the chunks before them are extracted, and those before these are
+written and embedded.  What is derived from many chunks, entities and facts, follows at the end.
+
 Unchanged documents cost nothing.  Chunks whose extraction is missing or failed in an earlier run are extracted again.  A
-failed chunk is recorded with its reason and never ends the run; too large a share of them makes the run count as failed.
+failed chunk is recorded with its reason and never ends the run; too large a share of them does.
 """
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import anyio
 
 from graphrag_dual.batching import grouped
 from graphrag_dual.chunking import split
-from graphrag_dual.concurrency import concurrently
-from graphrag_dual.errors import BudgetReached, GraphRagDualError, ModelUnavailable
+from graphrag_dual.concurrency import first_cause
+from graphrag_dual.errors import ModelError
 from graphrag_dual.ids import document_id
+from graphrag_dual.indexing.extracting import ExtractionStage
+from graphrag_dual.indexing.reporting import IngestReport, IngestTools
+from graphrag_dual.indexing.stopping import ENDS_A_RUN, Stop
 from graphrag_dual.loading import SourceProblem
-from graphrag_dual.model import Chunk, Document, Extraction, Usage
-from graphrag_dual.ports import Embedder, Extractor, Observer
-from graphrag_dual.resolution import resolve
+from graphrag_dual.model import Chunk, Document
 from graphrag_dual.resolution.rebuilding import rebuild_stale
-from graphrag_dual.store.database import Database
-from graphrag_dual.store.documents import find_documents, put_document_batch, put_extraction_batch
+from graphrag_dual.store.database import WRITING
+from graphrag_dual.store.documents import StoredDocument, find_documents, put_document_batch
 from graphrag_dual.store.embeddings import embed_pending
 from graphrag_dual.vectors import well_formed
 
-__all__ = ["IngestReport", "IngestTools", "ingest_documents"]
+__all__ = ["ingest_documents"]
 
-# A killed run loses at most one group of extractions; a group of documents bounds memory.
+_log = logging.getLogger(__name__)
+
+# A group of documents, of at most so many of them or 2 million characters, bounds memory.
 _DOCUMENTS_PER_GROUP = 200
-_CHUNKS_PER_GROUP = 64
+_CHARACTERS_PER_DOCUMENT = 10_000
+_EMBED_EVERY_S = 0.5
 
 
-@dataclass(slots=True)
-class IngestReport:
-    """What a run did.  ``outcomes`` counts the chunks that it extracted by what came of them.
-
-    ``chunks`` counts those written, ``chunks_seen`` all that the documents have.  ``rejected`` lists malformed records and
-    ``problems`` unreadable sources, each with its reason; ``failed_chunks`` lists chunks that stay to be extracted, by
-    document.  ``writes`` counts changes that the server reported.
-    """
-
-    documents: int = 0
-    new: int = 0
-    changed: int = 0
-    unchanged: int = 0
-    chunks: int = 0
-    chunks_seen: int = 0
-    mentions: int = 0
-    statements: int = 0
-    embedded: int = 0
-    writes: int = 0
-    seconds: float = 0.0
-    outcomes: dict[str, int] = field(default_factory=dict)
-    usage: Usage = field(default_factory=Usage)
-    rejected: list[str] = field(default_factory=list)
-    problems: list[SourceProblem] = field(default_factory=list)
-    failed_chunks: list[str] = field(default_factory=list)
-
-    @property
-    def failed_share(self) -> float:
-        """Share of all chunks of the documents that failed, 0 to 1; the same when a run is repeated."""
-        return len(self.failed_chunks) / self.chunks_seen if self.chunks_seen else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class IngestTools:
-    """What a run works with.  ``max_tokens`` bounds a chunk; ``concurrency`` the extractions in flight."""
-
-    database: Database
-    workspace: str
-    embedder: Embedder
-    extractor: Extractor
-    observer: Observer
-    max_tokens: int
-    concurrency: int
-
-
-async def ingest_documents(tools: IngestTools, sources: Iterable[Document | SourceProblem]) -> IngestReport:
-    """Bring ``sources`` into the graph and give back what was done.
+async def ingest_documents(
+    tools: IngestTools, sources: Iterable[Document | SourceProblem], *, stop: Stop | None = None
+) -> IngestReport:
+    """Bring ``sources`` into the graph and give back what was done; ``stop`` ends the run early.
 
     Raises:
         DatabaseError: the server failed; what was written stays, and the next run goes on.
         ModelError: embedding failed; the nodes stay pending for the next run.
     """
     started, writes = time.perf_counter(), tools.database.writes
-    report = IngestReport()
-    groups = grouped(_only_documents(sources, report, tools.workspace), limit=_DOCUMENTS_PER_GROUP)
-    # Parsing is slow and synchronous; the loop stays free, so that a lease is renewed meanwhile.
-    while group := await anyio.to_thread.run_sync(next, groups, None):
-        await _ingest_group(tools, _distinct(group), report)
+    report, stop = IngestReport(), stop or Stop()
+    try:
+        await _overlapping(tools, sources, report, stop)
+    except BaseExceptionGroup as group:
+        cause = first_cause(group)
+        raise cause from cause.__cause__
     await _note_earlier_versions(tools, report)
-    await rebuild_stale(tools.database, tools.workspace, on_progress=_stage(tools, "resolve"))
-    report.embedded = await embed_pending(
-        tools.database, tools.embedder, tools.workspace, on_progress=_stage(tools, "embed")
-    )
+    if not stop.interrupted:
+        await _finish(tools, report, stop)
+    report.failed_chunks.sort()
+    report.rejected.sort()
+    report.stopped, report.stop_code = stop.reason, stop.code
     report.writes = tools.database.writes - writes
     report.seconds = time.perf_counter() - started
     return report
 
 
+async def _overlapping(
+    tools: IngestTools, sources: Iterable[Document | SourceProblem], report: IngestReport, stop: Stop
+) -> None:
+    """Read, extract, write and embed chunks, all at once."""
+    stage = ExtractionStage(tools, report, stop)
+    extracted = anyio.Event()
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_embed_meanwhile, tools, report, stop, extracted)
+        async with anyio.create_task_group() as extracting:
+            extracting.start_soon(stage.run)
+            try:
+                await _read(tools, sources, report, stop, stage)
+            finally:
+                stage.close()
+        extracted.set()
+
+
+async def _embed_meanwhile(tools: IngestTools, report: IngestReport, stop: Stop, extracted: anyio.Event) -> None:
+    """Embed chunks as they are written.  What fails here stays pending, and is tried once more at the end."""
+
+    def go_on() -> bool:
+        return not (stop.asked or extracted.is_set())
+
+    refused: list[str] = []
+    while go_on():
+        with anyio.move_on_after(_EMBED_EVERY_S):
+            await extracted.wait()
+        try:
+            await embed_pending(
+                tools.database,
+                tools.embedder,
+                tools.workspace,
+                on_progress=_embedding(tools, report),
+                go_on=go_on,
+                refused=refused,
+            )
+        except (ModelError, *ENDS_A_RUN) as error:
+            _log.warning("embedding waits for the end of the run: %s", error)
+            return
+
+
+async def _finish(tools: IngestTools, report: IngestReport, stop: Stop) -> None:
+    """Derive what rests on many chunks, and embed what awaits it."""
+    await rebuild_stale(tools.database, tools.workspace, on_progress=_stage(tools, "resolve"))
+    try:
+        await embed_pending(
+            tools.database,
+            tools.embedder,
+            tools.workspace,
+            on_progress=_embedding(tools, report),
+            go_on=lambda: not stop.interrupted,
+        )
+    except ENDS_A_RUN as error:
+        stop.ask(str(error), code=error.exit_code)
+
+
+def _embedding(tools: IngestTools, report: IngestReport) -> Callable[[int], None]:
+    before = report.embedded
+
+    def embedded(done: int) -> None:
+        report.embedded = before + done
+        tools.observer.progress("embed", report.embedded, None)
+
+    return embedded
+
+
+async def _read(
+    tools: IngestTools,
+    sources: Iterable[Document | SourceProblem],
+    report: IngestReport,
+    stop: Stop,
+    stage: ExtractionStage,
+) -> None:
+    groups = grouped(
+        _only_documents(sources, report, tools.workspace, stop),
+        limit=_DOCUMENTS_PER_GROUP,
+        size=lambda document: 1 + len(document.text) // _CHARACTERS_PER_DOCUMENT,
+    )
+    # Parsing is slow and synchronous; the loop stays free, so that a lease is renewed meanwhile.
+    while (group := await anyio.to_thread.run_sync(next, groups, None)) and not stop.asked:
+        for document, chunk in await _put_group(tools, _distinct(group), report):
+            await stage.put(document, chunk)
+        tools.observer.progress("documents", report.documents, None)
+
+
 def _only_documents(
-    sources: Iterable[Document | SourceProblem], report: IngestReport, workspace: str
-) -> Iterable[Document]:
+    sources: Iterable[Document | SourceProblem], report: IngestReport, workspace: str, stop: Stop
+) -> Iterator[Document]:
     for source in sources:
+        if stop.asked:
+            return
         problem = source if isinstance(source, SourceProblem) else _fault(source, workspace)
         if problem is not None:
             report.problems.append(problem)
@@ -143,17 +196,17 @@ def _stage(tools: IngestTools, stage: str) -> Callable[[int], None]:
     return lambda done: tools.observer.progress(stage, done, None)
 
 
-async def _ingest_group(tools: IngestTools, documents: Sequence[Document], report: IngestReport) -> None:
+async def _put_group(
+    tools: IngestTools, documents: Sequence[Document], report: IngestReport
+) -> list[tuple[Document, Chunk]]:
+    """Write what is new or changed of ``documents``; their chunks that await extraction."""
     known = await find_documents(tools.database, tools.workspace, [document.id for document in documents])
     changed: list[tuple[Document, list[Chunk]]] = []
     waiting: list[tuple[Document, Chunk]] = []
     for document in documents:
         stored = known.get(document.id)
         same = stored is not None and stored.content_hash == document.content_hash
-        report.documents += 1
-        report.unchanged += same
-        report.new += stored is None
-        report.changed += stored is not None and not same
+        _count_document(report, stored, same=same)
         if same and stored is not None and not stored.unfinished:
             report.chunks_seen += stored.chunks
             continue
@@ -163,11 +216,17 @@ async def _ingest_group(tools: IngestTools, documents: Sequence[Document], repor
             waiting += [(document, chunk) for chunk in chunks if chunk.id in stored.unfinished]
         else:  # also where the chunks that failed are not cut like that any more
             changed.append((document, chunks))
-    await put_document_batch(tools.database, tools.workspace, changed, known=known)
+    async with tools.database.locks[WRITING]:
+        await put_document_batch(tools.database, tools.workspace, changed, known=known)
     report.chunks += sum(len(chunks) for _, chunks in changed)
-    waiting += await _unfinished(tools, changed)
-    await _extract(tools, waiting, report)
-    tools.observer.progress("documents", report.documents, None)
+    return waiting + await _unfinished(tools, changed)
+
+
+def _count_document(report: IngestReport, stored: StoredDocument | None, *, same: bool) -> None:
+    report.documents += 1
+    report.unchanged += same
+    report.new += stored is None
+    report.changed += stored is not None and not same
 
 
 def _split(tools: IngestTools, document: Document) -> list[Chunk]:
@@ -185,43 +244,3 @@ async def _unfinished(
         for chunk in chunks
         if document.id in stored and chunk.id in stored[document.id].unfinished
     ]
-
-
-async def _extract(tools: IngestTools, waiting: Sequence[tuple[Document, Chunk]], report: IngestReport) -> None:
-    for group in grouped(waiting, limit=_CHUNKS_PER_GROUP):
-        results: list[tuple[Extraction, Usage]] = await _extract_group(tools, group)
-        resolutions = [(extraction, resolve(extraction, workspace=tools.workspace)) for extraction, _ in results]
-        await put_extraction_batch(
-            tools.database,
-            tools.workspace,
-            [
-                (extraction, [asdict(m) for m in resolution.mentions], [asdict(f) for f in resolution.facts])
-                for extraction, resolution in resolutions
-            ],
-            extractor=tools.extractor.name,
-        )
-        for (document, chunk), (extraction, usage) in zip(group, results, strict=True):
-            report.outcomes[extraction.outcome] = report.outcomes.get(extraction.outcome, 0) + 1
-            report.usage += usage
-            if extraction.outcome not in ("done", "empty"):
-                where = f"{document.uri}, chunk {chunk.index}"
-                report.failed_chunks.append(f"{where}: {extraction.outcome}: {extraction.reason}")
-        for _, resolution in resolutions:
-            report.mentions += len(resolution.mentions)
-            report.statements += len(resolution.facts)
-            report.rejected += resolution.rejected
-        tools.observer.progress("extract", sum(report.outcomes.values()), None)
-
-
-async def _extract_group(tools: IngestTools, group: Sequence[tuple[Document, Chunk]]) -> list[tuple[Extraction, Usage]]:
-    async def extract(item: tuple[Document, Chunk]) -> tuple[Extraction, Usage]:
-        document, chunk = item
-        try:
-            return await tools.extractor.extract(chunk, document)
-        except (BudgetReached, ModelUnavailable):
-            raise  # no chunk's fault: the run stops here, and the next one goes on
-        except Exception as error:  # recorded with the chunk and tried again; the chunks beside it are paid for
-            reason = error.what if isinstance(error, GraphRagDualError) else f"{type(error).__name__}: {error}"
-            return Extraction(chunk.id, "failed", reason=well_formed(reason)[:500]), Usage()
-
-    return await concurrently(group, extract, limit=tools.concurrency)

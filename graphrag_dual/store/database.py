@@ -31,9 +31,11 @@ from graphrag_dual.errors import DatabaseError, GdsMissing
 from graphrag_dual.explanation import QueryTime
 from graphrag_dual.store.query_book import Query, QueryBook, cypher_folder
 
-__all__ = ["Database", "ServerInfo", "admin_book", "query_book", "recorded_queries"]
+__all__ = ["WRITING", "Database", "ServerInfo", "admin_book", "query_book", "recorded_queries"]
 
 Row = dict[str, Any]
+# The lock, of ``Database.locks``, that batches are written under: so that no two wait for each other's nodes on the server.
+WRITING = "writing"
 _MINIMUM = (5, 26)
 _CONNECT_S = 10.0
 # Leases and run records come and go with every run and say nothing about what it changed.

@@ -1,26 +1,33 @@
 """Leases and run records: one writer at a time per workspace, and a trace of each job.
 
-A lease expires by the server's clock and is renewed while its holder lives.  A holder that finds that it has lost the
-lease stops.  What runs under a lease may ask for it again; other callers of the same engine wait for it.
+A lease expires by the server's clock and is renewed while its holder lives.  That of a process of this machine that is
+gone is free at once.  A holder that finds that it has lost the lease stops.  What runs under a lease may ask for it again;
+other callers of the same engine wait for it.
 """
 
 from __future__ import annotations
 
 import json
+import logging
 import secrets
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from contextvars import ContextVar
 
 import anyio
+from anyio import to_thread
 
 from graphrag_dual.concurrency import first_cause
 from graphrag_dual.errors import JobBusy
 from graphrag_dual.store.database import Database, Row
+from graphrag_dual.store.holders import describe_holder, holder, is_dead
 
 __all__ = ["RunRecord", "lease", "recent_runs", "run_record"]
 
-_TTL_S = 120
+_log = logging.getLogger(__name__)
+
+_TTL_S = 30  # renewed every 10; a holder on another machine that dies keeps the others waiting for so long
+_ASK_EVERY_S = 0.5
 
 # A database object is one engine's: another engine that is called under the lease is another writer.
 _Key = tuple[int, str]
@@ -28,10 +35,11 @@ _held: ContextVar[frozenset[_Key]] = ContextVar("graphrag_dual_leases", default=
 
 
 @asynccontextmanager
-async def lease(database: Database, workspace: str) -> AsyncGenerator[str]:
+async def lease(database: Database, workspace: str, *, wait_s: float = 0.0) -> AsyncGenerator[str]:
     """Be the only writer of ``workspace`` for the block; gives the owner's id.
 
-    One lease covers all writers of a workspace, since they all write to the same graph.
+    One lease covers all writers of a workspace, since they all write to the same graph.  While another process holds it,
+    this one asks again for ``wait_s`` seconds.
 
     Raises:
         JobBusy: another process holds the lease, in which case nothing was written, or took it after this one had
@@ -42,12 +50,12 @@ async def lease(database: Database, workspace: str) -> AsyncGenerator[str]:
     if key in _held.get():
         yield ""
         return
-    owner = secrets.token_hex(8)
+    owner = holder()
     async with database.locks[name]:  # callers of one engine wait for one another
         held = _held.set(_held.get() | {key})
         try:
             # Inside the block that gives it back: a cancelled call may have taken it all the same.
-            token = await _take(database, name, owner)
+            token = await _wait_for(database, name, owner, wait_s)
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(_renew, database, name, owner, token)
                 yield owner
@@ -61,13 +69,27 @@ async def lease(database: Database, workspace: str) -> AsyncGenerator[str]:
                 await database.write("release_lease", name=name, owner=owner)
 
 
+async def _wait_for(database: Database, name: str, owner: str, wait_s: float) -> int:
+    deadline = anyio.current_time() + wait_s
+    while True:
+        try:
+            return await _take(database, name, owner)
+        except JobBusy:
+            if anyio.current_time() >= deadline:
+                raise
+        await anyio.sleep(_ASK_EVERY_S)
+
+
 async def _take(database: Database, name: str, owner: str) -> int:
     """Take or renew the lease; its fencing token, which grows with every holder."""
-    taken = (await database.write("take_lease", name=name, owner=owner, ttl_s=_TTL_S))[0]
+    taken = (await database.write("take_lease", name=name, owner=owner, dead="", ttl_s=_TTL_S))[0]
+    if not taken["taken"] and await to_thread.run_sync(is_dead, taken["owner"]):
+        _log.info("the holder of the lease of %s is gone (%s); this run goes on", name, taken["owner"])
+        taken = (await database.write("take_lease", name=name, owner=owner, dead=taken["owner"], ttl_s=_TTL_S))[0]
     if not taken["taken"]:
         raise JobBusy(
-            f"another run holds the lease of {name} until {taken['expires_at']}",
-            hint="try later; a lease whose holder died ends by itself",
+            f"another run holds the lease of {name} until {taken['expires_at']} ({describe_holder(taken['owner'])})",
+            hint="try later, or wait for it with --wait SECONDS; a lease whose holder died ends by itself",
         )
     return int(taken["token"])
 
@@ -90,13 +112,13 @@ class RunRecord:
 
 
 @asynccontextmanager
-async def run_record(database: Database, workspace: str, job: str) -> AsyncGenerator[RunRecord]:
-    """Hold the lease of ``workspace`` for the block and record the run, however it ends.
+async def run_record(database: Database, workspace: str, job: str, *, wait_s: float = 0.0) -> AsyncGenerator[RunRecord]:
+    """Hold the lease of ``workspace`` for the block and record the run, however it ends; ``wait_s`` as for ``lease``.
 
     Raises:
         JobBusy: another process holds the lease; nothing was written.
     """
-    async with lease(database, workspace) as owner:
+    async with lease(database, workspace, wait_s=wait_s) as owner:
         record = RunRecord(secrets.token_hex(8))
         await database.write("start_run", id=record.id, workspace=workspace, job=job, owner=owner)
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 import sys
 from importlib import import_module
@@ -19,10 +20,14 @@ def main() -> int:
         prog="scripts/bench", description=__doc__, epilog="Example: scripts/bench channels --json"
     )
     parser.add_argument("name", choices=names)
+    parser.add_argument("folder", nargs="?", type=Path, help="a recorded corpus, for those that ingest one")
     parser.add_argument("--json", action="store_true", help="print the figures as one JSON object on the last line")
     arguments = parser.parse_args()
+    run = import_module(arguments.name).run
+    if arguments.folder and not inspect.signature(run).parameters:
+        parser.error(f"{arguments.name} takes no folder")
     try:
-        figures: dict[str, float] = import_module(arguments.name).run()
+        figures: dict[str, float] = run(arguments.folder) if arguments.folder else run()
     except GraphRagDualError as error:
         show_error(error, as_json=arguments.json)
         return error.exit_code

@@ -40,7 +40,7 @@ class Counted:
     def __init__(self) -> None:
         self.last: dict[str, int] = {}
 
-    def progress(self, stage: str, done: int, total: int | None) -> None:
+    def progress(self, stage: str, done: int, total: int | None, *, note: str = "") -> None:
         self.last[stage] = done
 
 
