@@ -14,6 +14,7 @@ import json
 import os
 import random
 import re
+import secrets
 import signal
 import sys
 import tempfile
@@ -36,7 +37,7 @@ from graphrag_dual.store.query_book import QueryBook
 
 __all__ = ["configure", "run"]
 
-_WORKSPACE = "faultkill"
+_WORKSPACE = f"faultkill{secrets.token_hex(4)}"  # two may run on one server
 _CONCURRENCY = 4
 _NAMES = [
     "Ada",
