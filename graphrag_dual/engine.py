@@ -305,10 +305,12 @@ class Engine:
         return await list_merges(self._database, self.workspace)
 
     async def merge_entities(self, one: str, other: str) -> bool:
-        """Make two names one entity; whether anything changed.  The decision holds until ``unmerge``.
+        """Make two names one entity, or given one name twice its namesakes; whether anything changed.
+
+        The decision holds until ``unmerge``.
 
         Raises:
-            UsageError: a name is not in the index, both are the same, or they are to be kept apart.
+            UsageError: a name is not in the index, or they are to be kept apart.
             JobBusy: another process writes to this workspace.
         """
         return await self._indexing.decide(join_names, one, other)
@@ -317,7 +319,7 @@ class Engine:
         """Make two names two entities again; whether anything changed.  Where rules join them, the decision is kept.
 
         Raises:
-            UsageError: a name is not in the index, or both are the same.
+            UsageError: a name is not in the index.
             JobBusy: another process writes to this workspace.
         """
         return await self._indexing.decide(separate_names, one, other)

@@ -75,6 +75,7 @@ SAMPLES: Mapping[str, object] = {
     "INTEGER": 5,
     "BOOLEAN": False,
     "FLOAT": 0.5,
+    "MAP": {},
     "LIST<STRING>": ["x", "y", "z"],  # a list of one is planned as an equality
     "LIST<INTEGER>": [1],
     "LIST<FLOAT>": [0.1] * DIMENSIONS,

@@ -88,7 +88,7 @@ def test_a_name_that_nobody_mentions_cannot_be_merged(marked: GraphRAG) -> None:
         with pytest.raises(UsageError, match=r"no entity of workspace \w+ is called 'Osprey'"):
             rag.merge_entities("Osprey", "KW")
         with pytest.raises(UsageError, match="the same name"):
-            rag.unmerge("KW", "kw")
+            rag.keep_apart("KW", "kw")
 
 
 def test_names_kept_apart_before_they_come_stay_apart(marked: GraphRAG) -> None:
@@ -140,6 +140,11 @@ def test_namesakes_of_two_kinds_are_two_entities(settings: Settings) -> None:
             ("Li Wei", ["borel.md"]),
             ("Li Wei", ["tamsin.md"]),
         ]
+        two = rag.digest()
+        assert rag.merge_entities("Li Wei", "Li Wei")
+        assert not rag.merge_entities("Li Wei", "li wei")
+        assert rag.unmerge("Li Wei", "Li Wei")
+        assert rag.digest() == two
         rag.delete(["firm.md"])
         left = rag.digest()
     with GraphRAG(settings, embedder=HashEmbedder(DIMENSIONS), extractor=Described()) as rag:
