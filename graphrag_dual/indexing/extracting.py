@@ -106,12 +106,7 @@ class ExtractionStage:
             except ENDS_A_RUN as error:
                 self._stop.ask(str(error), code=error.exit_code)
                 continue
-<<<<<<< HEAD
-            self._check_failures(extraction)
             resolution = resolve(extraction, workspace=self._tools.workspace, text=chunk.text)
-=======
-            resolution = resolve(extraction, workspace=self._tools.workspace)
->>>>>>> pipe
             done = _Done(document, chunk, extraction, usage, resolution)
             await send.send(done)
             if done.paid:

@@ -89,22 +89,13 @@ async def _overlapping(tools: IngestTools, read: Read, report: IngestReport, sto
     """Read, extract, write and embed chunks, all at once."""
     stage = ExtractionStage(tools, report, stop)
     extracted = anyio.Event()
-<<<<<<< HEAD
-    with ExtractionStage(tools, report, stop) as stage:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_embed_meanwhile, tools, report, stop, extracted)
-            async with anyio.create_task_group() as extracting:
-                extracting.start_soon(stage.run)
-                await read(stage, report, stop)
-=======
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_embed_meanwhile, tools, report, stop, extracted)
         async with anyio.create_task_group() as extracting:
             extracting.start_soon(stage.run)
             try:
-                await _read(tools, sources, report, stop, stage)
+                await read(stage, report, stop)
             finally:
->>>>>>> pipe
                 stage.close()
         extracted.set()
 
