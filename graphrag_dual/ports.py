@@ -158,10 +158,15 @@ ChatRequest = tuple[str, str, type[BaseModel]]
 
 @runtime_checkable
 class AskingExtractor(Extractor, Protocol):
-    """An extractor that asks a language model, and can say what before it asks."""
+    """An extractor that may ask a language model, and can say what before it asks."""
 
-    def request(self, chunk: Chunk, document: Document) -> ChatRequest:
-        """The first call for ``chunk``, exactly as ``extract`` makes it."""
+    @property
+    def asks(self) -> bool:
+        """Whether it asks a language model at all."""
+        ...
+
+    def request(self, chunk: Chunk, document: Document) -> ChatRequest | None:
+        """The first call for ``chunk``, exactly as ``extract`` makes it; None where no model is asked."""
         ...
 
 

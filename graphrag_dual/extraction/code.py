@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from anyio import to_thread
 
 from graphrag_dual.model import Chunk, Document, Extraction, Mention, Statement, Usage
-from graphrag_dual.ports import Extractor
+from graphrag_dual.ports import AskingExtractor, ChatRequest, Extractor
 from graphrag_dual.sourcecode import Outline, code_outline
 
 __all__ = ["CodeAwareExtractor", "extract_code"]
@@ -45,6 +45,17 @@ class CodeAwareExtractor:
     def name(self) -> str:
         """That of the extractor for texts, by which a workspace knows how it was extracted."""
         return self._extractor.name
+
+    @property
+    def asks(self) -> bool:
+        """Whether the extractor for texts asks a language model."""
+        return isinstance(self._extractor, AskingExtractor) and self._extractor.asks
+
+    def request(self, chunk: Chunk, document: Document) -> ChatRequest | None:
+        """That of the extractor for texts; None for code."""
+        if not isinstance(self._extractor, AskingExtractor) or code_outline(document) is not None:
+            return None
+        return self._extractor.request(chunk, document)
 
     async def extract(self, chunk: Chunk, document: Document) -> tuple[Extraction, Usage]:
         """Extract ``chunk`` of ``document``; code that cannot be parsed is a text."""

@@ -84,6 +84,11 @@ class LlmExtractor:
         ]
         return ":".join(filter(None, parts))
 
+    @property
+    def asks(self) -> bool:
+        """Always."""
+        return True
+
     def request(self, chunk: Chunk, document: Document) -> tuple[str, str, type[ExtractionForm]]:
         """System prompt, user prompt and form of the first call for ``chunk``, exactly as ``extract`` makes it."""
         user = user_prompt(chunk.text, context=_context(chunk, document))

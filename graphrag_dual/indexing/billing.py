@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import anyio
+from anyio import to_thread
 
 from graphrag_dual.concurrency import first_cause
 from graphrag_dual.errors import ConfigError
@@ -129,9 +130,10 @@ class BilledExtractor:
         with self._ledger.stage("extract"), used_answers() as keys:
             extraction, usage = await self._extractor.extract(chunk, document)
         asks = self._foresight.asks
-        if asks is not None and (usage.calls or extraction.outcome not in {"done", "empty"}):
-            self._sum = plus(self._sum, self._foresight.passes(asks.request(chunk, document), chunk))
-        elif asks is not None:
+        request = await to_thread.run_sync(asks.request, chunk, document) if asks is not None else None
+        if request is not None and (usage.calls or extraction.outcome not in {"done", "empty"}):
+            self._sum = plus(self._sum, self._foresight.passes(request, chunk))
+        elif request is not None:
             self._sum = replace(self._sum, cached=self._sum.cached + 1)
         return replace(extraction, calls=(*extraction.calls, *keys)), usage
 

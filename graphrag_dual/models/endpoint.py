@@ -69,11 +69,6 @@ class Endpoint:
         )
 
     @property
-    def ledger(self) -> Ledger:
-        """Where requests are booked."""
-        return self._ledger
-
-    @property
     def address(self) -> str:
         """Base URL of the endpoint."""
         return str(self._client.base_url)
