@@ -85,6 +85,8 @@ class GraphRAG:
     plan_sync, aplan_sync = _sync(Engine.plan_sync), _async(Engine.plan_sync)
     sync, async_sync = _sync(Engine.sync), _async(Engine.sync)  # `async` is a keyword
     delete, adelete = _sync(Engine.delete), _async(Engine.delete)
+    entities, aentities = _sync(Engine.entities), _async(Engine.entities)
+    entities_named, aentities_named = _sync(Engine.entities_named), _async(Engine.entities_named)
     verify_deleted, averify_deleted = _sync(Engine.verify_deleted), _async(Engine.verify_deleted)
     merges, amerges = _sync(Engine.merges), _async(Engine.merges)
     merge_entities, amerge_entities = _sync(Engine.merge_entities), _async(Engine.merge_entities)

@@ -53,6 +53,7 @@ from graphrag_dual.ports import ChatModel, Embedder, Extractor, Observer, Report
 from graphrag_dual.reading.pyramid import PyramidReader
 from graphrag_dual.reports import open_report_writer
 from graphrag_dual.resolution.deciding import EntityMerge, join_names, keep_names_apart, list_merges, separate_names
+from graphrag_dual.resolution.listing import ListedEntity, entities_named, list_entities
 from graphrag_dual.search import Answerer, QuestionEncoder
 from graphrag_dual.search.channels import open_channels
 from graphrag_dual.search.searching import Searching
@@ -286,6 +287,18 @@ class Engine:
         return await verify_deleted(self._database, self.workspace, uri, texts=texts)
 
     # -- which names are one entity ------------------------------------------------------------------------------------
+
+    async def entities(self, *, contains: str = "", kind: str = "", limit: int = 50) -> list[ListedEntity]:
+        """Up to ``limit`` entities, those with most mentions first, of one type and with ``contains`` in a name if given."""
+        return await list_entities(self._database, self.workspace, contains=contains, kind=kind, limit=limit)
+
+    async def entities_named(self, name: str) -> list[ListedEntity]:
+        """The entities that a name, in any spelling, stands for: several where there are namesakes.
+
+        Raises:
+            UsageError: nothing is called so.
+        """
+        return await entities_named(self._database, self.workspace, name)
 
     async def merges(self) -> list[EntityMerge]:
         """Every pair of names that were found to be one entity, with the reason and how sure it is."""

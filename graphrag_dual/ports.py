@@ -158,15 +158,10 @@ ChatRequest = tuple[str, str, type[BaseModel]]
 
 @runtime_checkable
 class AskingExtractor(Extractor, Protocol):
-    """An extractor that may ask a language model, and can say what before it asks."""
-
-    @property
-    def asks(self) -> bool:
-        """Whether it asks a language model at all."""
-        ...
+    """An extractor that asks a language model, and can say what before it asks."""
 
     def request(self, chunk: Chunk, document: Document) -> ChatRequest | None:
-        """The first call for ``chunk``, exactly as ``extract`` makes it; None where no model is asked."""
+        """The first call for ``chunk``, exactly as ``extract`` makes it; None where it asks nothing."""
         ...
 
 

@@ -10,7 +10,8 @@ from dataclasses import asdict
 
 from graphrag_dual.engine import Engine
 from graphrag_dual.errors import UsageError
-from graphrag_dual.indexing import IngestReport, exit_code, sync_values
+from graphrag_dual.indexing import IngestReport, exit_code
+from graphrag_dual.indexing.syncing import sync_values
 from graphrag_dual.jobs import JobResult
 
 

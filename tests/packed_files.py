@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import docx
@@ -14,7 +14,17 @@ import xlsxwriter
 from graphrag_dual.loading import iter_documents
 from graphrag_dual.model import Document, SourceProblem
 
-__all__ = ["documents_in", "docx_bytes", "loaded", "pptx_bytes", "problems_in", "rewritten", "xlsx_bytes", "zip_bytes"]
+__all__ = [
+    "documents_in",
+    "docx_bytes",
+    "loaded",
+    "pdf_bytes",
+    "pptx_bytes",
+    "problems_in",
+    "rewritten",
+    "xlsx_bytes",
+    "zip_bytes",
+]
 
 
 def loaded(*paths: Path) -> list[Document | SourceProblem]:
@@ -42,6 +52,29 @@ def docx_bytes() -> bytes:
     document.add_heading("Linux", 2)
     document.add_paragraph("After the table.")
     return _saved(document.save)
+
+
+def pdf_bytes(pages: Sequence[str], title: str = "") -> bytes:
+    """A PDF by hand: catalogue, page tree, one font, then a page and its content for each of ``pages``."""
+    kids = " ".join(f"{4 + 2 * number} 0 R" for number in range(len(pages)))
+    objects = [
+        "<</Type/Catalog/Pages 2 0 R>>",
+        f"<</Type/Pages/Kids[{kids}]/Count {len(pages)}>>",
+        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    ]
+    for number, text in enumerate(pages):
+        content = f"BT /F1 12 Tf 72 720 Td ({text}) Tj ET" if text else ""
+        resources = f"/Resources<</Font<</F1 3 0 R>>>>/Contents {5 + 2 * number} 0 R"
+        objects.append(f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]{resources}>>")
+        objects.append(f"<</Length {len(content)}>>\nstream\n{content}\nendstream")
+    objects.append(f"<</Title({title})>>")
+    body, offsets = "%PDF-1.4\n", []
+    for number, item in enumerate(objects, start=1):
+        offsets.append(len(body))
+        body += f"{number} 0 obj\n{item}\nendobj\n"
+    table = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
+    trailer = f"trailer<</Size {len(objects) + 1}/Root 1 0 R/Info {len(objects)} 0 R>>\nstartxref\n{len(body)}\n%%EOF\n"
+    return f"{body}xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}{trailer}".encode("latin-1")
 
 
 def pptx_bytes() -> bytes:

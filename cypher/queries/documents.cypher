@@ -7,7 +7,7 @@ RETURN d.id AS id, d.content_hash AS content_hash, COUNT { (d)<-[:FROM_DOCUMENT]
 // name: finished_chunks(workspace: STRING, ids: LIST<STRING>) read
 // Chunks of documents that were extracted.
 MATCH (d:Document {workspace: $workspace}) USING INDEX d:Document(id) WHERE d.id IN $ids
-MATCH (c:Chunk)-[:FROM_DOCUMENT]->(d) WHERE c.outcome IN ['done', 'empty']
+MATCH (c:Chunk)-[:FROM_DOCUMENT]->(d) WHERE c.outcome IN ['done', 'empty', 'skipped']
 RETURN c.id AS id;
 
 // name: put_documents(workspace: STRING, scope: STRING, rows: LIST<MAP>) write

@@ -42,7 +42,9 @@ _MAX_CHUNK_TOKENS = 512
 _MAX_CHARS_PER_TOKEN = 16
 # This long without a blank or a full-width stop: there is no sentence to respect, and the splitter's search for one would
 # take minutes.
-_UNBROKEN = re.compile(r"[^\s。、，！？；：]{2048,}")
+_UNBROKEN = re.compile(r"[^\s。、，！？；：]{2048,}+")
+# The same at the beginning of a run only: tried at each of its characters, runs that are a little shorter would cost time.
+_UNBROKEN_FROM_START = re.compile(r"(?<![^\s。、，！？；：])" + _UNBROKEN.pattern)
 # The splitter sees at most this many characters at a time, so that its time is linear in the text.
 _BLOCK_CHARS = 65_536
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -86,7 +88,7 @@ def split(document: Document, *, max_tokens: int, count_tokens: CountTokens) -> 
     text = _SURROGATE.sub("\ufffd", document.text)
     outline = code_outline(document)
     markdown = read_markdown(text) if outline is None and looks_like_markdown(text) else Markdown()
-    cutter = _Cutter(text, markdown, max_tokens, count_tokens)
+    cutter = _Cutter(text, markdown, max_tokens, count_tokens, is_code=outline is not None)
     if outline is not None:
         pieces = code_pieces(text, outline, fits=cutter.fits)
         slices = [(one, piece.heading) for piece in pieces for one in cutter.cut(piece.start, piece.end)]
@@ -162,7 +164,9 @@ def _cut_to(text: str, most: int, count_tokens: CountTokens) -> str:
 class _Cutter:
     """Cuts stretches of one text."""
 
-    def __init__(self, text: str, markdown: Markdown, max_tokens: int, count_tokens: CountTokens) -> None:
+    def __init__(
+        self, text: str, markdown: Markdown, max_tokens: int, count_tokens: CountTokens, *, is_code: bool
+    ) -> None:
         self._text = text
         self._max_tokens = max_tokens
         self._count = count_tokens
@@ -170,8 +174,9 @@ class _Cutter:
         self._noise = find_noise(text)
         self._headings = [heading.start for heading in markdown.headings]
         self._wholes = markdown.wholes
-        kind = MarkdownSplitter if looks_like_markdown(text) else TextSplitter
-        self._splitter: Splitter = kind.from_callback(self._size, max_tokens)
+        kind = MarkdownSplitter if looks_like_markdown(text) and not is_code else TextSplitter
+        # Indentation is part of code: a document of it can be put together from its chunks and still be parsed.
+        self._splitter: Splitter = kind.from_callback(self._size, max_tokens, trim=not is_code)
 
     def fits(self, start: int, end: int) -> bool:
         """Whether the stretch makes one chunk."""
@@ -203,7 +208,9 @@ class _Cutter:
     def _blocks(self, start: int, end: int) -> Iterator[Span]:
         """Stretches of at most ``_BLOCK_CHARS``, cut where a reader would; unbroken runs stand alone."""
         position = start
-        for run in _UNBROKEN.finditer(self._text, start, end):
+        cut_run = _UNBROKEN.match(self._text, start, end)  # its beginning may be noise
+        rest = _UNBROKEN_FROM_START.finditer(self._text, cut_run.end() if cut_run else start, end)
+        for run in (*filter(None, [cut_run]), *rest):
             yield from self._prose_blocks(position, run.start())
             yield run.span()
             position = run.end()
@@ -235,8 +242,16 @@ class _Cutter:
             step = self._max_tokens
             yield from ((at, min(at + step, end)) for at in range(start, end, step))
             return
+        spans: list[Span] = []
         for offset, piece in self._splitter.chunk_indices(self._text[start:end]):
-            yield start + offset, start + offset + len(piece)
+            span = start + offset, start + offset + len(piece)
+            if spans and (self._is_blank(*span) or self._is_blank(*spans[-1])):  # of code only, which is not trimmed
+                span = spans.pop()[0], span[1]
+            spans.append(span)
+        yield from spans
+
+    def _is_blank(self, start: int, end: int) -> bool:
+        return self._text[start:end].isspace()
 
     def _fit(self, start: int, end: int) -> Iterator[_Slice]:
         """The stretch with its tokens, halved until it fits: a counter need not be monotone, and the limit must hold."""

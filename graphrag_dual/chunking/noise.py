@@ -16,7 +16,8 @@ from collections.abc import Iterator
 __all__ = ["find_noise"]
 
 _LONG = 2048
-_RUN = re.compile(rf"[!-~]{{{_LONG},}}")
+# Each run is tried at its beginning only, which keeps a text of many runs that are a little shorter linear.
+_RUN = re.compile(rf"(?<![!-~])[!-~]{{{_LONG},}}+")
 _WRAPPED = re.compile(r"^(?:[ \t]*+[A-Za-z0-9+/=_-]{60,}+[ \t]*+(?:\n|\Z)){8,}+", re.MULTILINE)
 # Prose has a blank in every six characters or so, German and Finnish in every eight, and few signs.
 _BLANKS = 0.07

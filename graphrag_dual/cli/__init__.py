@@ -7,6 +7,7 @@ failed (or, for ``status``: not running), 4 the budget is reached, 66 input unre
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -21,6 +22,9 @@ def main() -> None:
         "TOKENIZERS_PARALLELISM", "false"
     )  # silences a warning of the tokenizers library after a fork
     signal.signal(signal.SIGTERM, _interrupt)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # any text can be shown on a terminal of any encoding
+            stream.reconfigure(errors="backslashreplace")
     from graphrag_dual.cli.app import run
 
     sys.exit(run(sys.argv[1:]))

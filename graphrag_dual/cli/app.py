@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from graphrag_dual import __version__
-from graphrag_dual.cli import evaluation, index, lifecycle, money, operations, query, server
+from graphrag_dual.cli import entities, evaluation, index, lifecycle, money, operations, query, server
 from graphrag_dual.cli.output import console, show_error
 from graphrag_dual.errors import GraphRagDualError
 
@@ -43,7 +43,7 @@ def _options(
     """Documents -> graph, communities and reports in one Neo4j -> answers from two fused channels."""
 
 
-for module in (server, index, lifecycle, query, money, evaluation, operations):
+for module in (server, index, entities, lifecycle, query, money, evaluation, operations):
     module.register(app)
 
 

@@ -136,7 +136,7 @@ def show_ingest(report: IngestReport) -> None:
         show_spends([replace(report.estimate, stage="foreseen")], indent="  ")
     if report.stopped:
         console.print(f"  {report.stopped}", markup=False)
-    show_some("malformed record", report.rejected)
+    show_some("record turned down", report.rejected)
     show_some("not extracted", report.failed_chunks)
     show_some("kept as it is, neither embedded nor extracted", report.noise)
     show_some("not read", [f"{problem.uri}: {problem.reason}" for problem in report.problems])

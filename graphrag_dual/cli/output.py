@@ -36,8 +36,8 @@ def to_plain(value: Any) -> Any:
 
 
 def print_json(value: Any) -> None:
-    """Print one JSON object on one line; lone surrogates are escaped, so that any text can be printed."""
-    text = json.dumps(to_plain(value), ensure_ascii=False)
+    """Print one JSON object on one line; what the output's encoding lacks is escaped, so that any text can be printed."""
+    text = json.dumps(to_plain(value), ensure_ascii=not (sys.stdout.encoding or "").lower().startswith("utf"))
     sys.stdout.write(text.encode("utf-8", errors="backslashreplace").decode("utf-8") + "\n")
     sys.stdout.flush()
 

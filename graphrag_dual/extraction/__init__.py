@@ -11,7 +11,7 @@ from pathlib import Path
 
 from graphrag_dual.config import Settings
 from graphrag_dual.errors import ConfigError
-from graphrag_dual.extraction.code import CodeAwareExtractor
+from graphrag_dual.extraction.code import AskingCodeAwareExtractor, CodeAwareExtractor
 from graphrag_dual.extraction.llm import ExtractionOptions, LlmExtractor
 from graphrag_dual.extraction.recorded import RecordedExtractor
 from graphrag_dual.extraction.schema import load_schema
@@ -57,7 +57,7 @@ def open_extractor(spec: str, *, chat: ChatModel | None, options: ExtractionOpti
     kind, _, argument = spec.partition(":")
     match kind, argument:
         case (("auto" | "llm"), "") if chat is not None:
-            return CodeAwareExtractor(LlmExtractor(chat, options))
+            return AskingCodeAwareExtractor(LlmExtractor(chat, options))
         case (("auto" | "spacy"), ""):
             return CodeAwareExtractor(SpacyExtractor())
         case "llm", "":

@@ -10,15 +10,19 @@ file itself says whom it means: a symbol of this file, or one that is imported f
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from operator import itemgetter
 
 from anyio import to_thread
 
-from graphrag_dual.model import Chunk, Document, Extraction, Mention, Statement, Usage
+from graphrag_dual.model import Chunk, Document, Extraction, Mention, Outcome, Statement, Usage
 from graphrag_dual.ports import AskingExtractor, ChatRequest, Extractor
-from graphrag_dual.sourcecode import Outline, code_outline
+from graphrag_dual.sourcecode import Outline, code_outline, read_code
 
-__all__ = ["CodeAwareExtractor", "extract_code"]
+__all__ = ["AskingCodeAwareExtractor", "CodeAwareExtractor", "extract_code"]
 
 # Calls and imports are what ties files together; that a file defines its functions holds for every file, and what everybody
 # imports from elsewhere ties nothing.
@@ -36,7 +40,10 @@ _GO_BUILTINS = frozenset(
 
 
 class CodeAwareExtractor:
-    """Hands documents of source code to the rules of this module and every other to ``extractor``, whose name it bears."""
+    """Hands documents of source code to the rules of this module and every other to ``extractor``, whose name it bears.
+
+    One that asks a language model is wrapped by ``AskingCodeAwareExtractor``.
+    """
 
     def __init__(self, extractor: Extractor) -> None:
         self._extractor = extractor
@@ -46,75 +53,101 @@ class CodeAwareExtractor:
         """That of the extractor for texts, by which a workspace knows how it was extracted."""
         return self._extractor.name
 
-    @property
-    def asks(self) -> bool:
-        """Whether the extractor for texts asks a language model."""
-        return isinstance(self._extractor, AskingExtractor) and self._extractor.asks
-
-    def request(self, chunk: Chunk, document: Document) -> ChatRequest | None:
-        """That of the extractor for texts; None for code."""
-        if not isinstance(self._extractor, AskingExtractor) or code_outline(document) is not None:
-            return None
-        return self._extractor.request(chunk, document)
-
     async def extract(self, chunk: Chunk, document: Document) -> tuple[Extraction, Usage]:
         """Extract ``chunk`` of ``document``; code that cannot be parsed is a text."""
-        outline = await to_thread.run_sync(code_outline, document)
-        if outline is None:
-            return await self._extractor.extract(chunk, document)
-        return extract_code(chunk, document, outline), Usage()
+        found = await to_thread.run_sync(extract_code, chunk, document)
+        return (found, Usage()) if found is not None else await self._extractor.extract(chunk, document)
 
 
-def extract_code(chunk: Chunk, document: Document, outline: Outline) -> Extraction:
-    """What the part of ``document`` that is ``chunk`` defines, imports and calls; the same input gives the same."""
-    names = _Names(outline)
-    mentions: dict[str, Mention] = {}
+class AskingCodeAwareExtractor(CodeAwareExtractor):
+    """The same around an extractor that asks a language model, which source code never reaches."""
+
+    def __init__(self, extractor: AskingExtractor) -> None:
+        super().__init__(extractor)
+        self._asking = extractor
+
+    def request(self, chunk: Chunk, document: Document) -> ChatRequest | None:
+        """The first call for ``chunk``; None for source code."""
+        return None if code_outline(document) is not None else self._asking.request(chunk, document)
+
+
+def extract_code(chunk: Chunk, document: Document) -> Extraction | None:
+    """What the part of ``document`` that is ``chunk`` defines, imports and calls; None where it is not code to us.
+
+    The same input gives the same.  How a document is cut does not change what its chunks say together.
+    """
+    outline = code_outline(document)
+    if outline is None:
+        return None
+    said = _said(document.text, document.uri, outline.language)
+    mentions = {mention.name: mention for mention in said.mentions_within(chunk)}
     statements: dict[tuple[str, str, str], Statement] = {}
+    for offset, one in said.statements_within(chunk):
+        quote = document.text[offset : chunk.end].partition("\n")[0].rstrip()
+        statements.setdefault((one.subject, one.predicate, one.object), replace(one, quote=quote))
+    for subject, _, target in statements:
+        for end in (subject, target):
+            mentions.setdefault(end, Mention(end, said.types.get(end, "")))
+    outcome: Outcome = "done" if mentions else "empty"
+    return Extraction(chunk.id, outcome, tuple(mentions.values()), tuple(statements.values()))
 
-    def state(subject: str, predicate: str, target: str, offset: int, weight: float) -> None:
-        if subject and target and subject != target:
-            quote = document.text[offset : chunk.end].partition("\n")[0].rstrip()
-            key = subject, predicate, target
-            statements.setdefault(key, Statement(subject, predicate, target, weight=weight, quote=quote))
 
-    if not chunk.index:
-        mentions[outline.module] = Mention(outline.module, "MODULE", f"{outline.language} module {document.uri}")
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """All that one file says, with offsets, ascending; ``types`` of the entities that it names and knows."""
+
+    mentions: Sequence[tuple[int, Mention]]
+    statements: Sequence[tuple[int, Statement]]
+    types: Mapping[str, str]
+
+    def mentions_within(self, chunk: Chunk) -> Iterator[Mention]:
+        first, last = (bisect_left(self.mentions, at, key=itemgetter(0)) for at in (chunk.start, chunk.end))
+        # Backwards, so that of two the first is kept.
+        yield from (mention for _, mention in reversed(self.mentions[first:last]))
+
+    def statements_within(self, chunk: Chunk) -> Sequence[tuple[int, Statement]]:
+        first, last = (bisect_left(self.statements, at, key=itemgetter(0)) for at in (chunk.start, chunk.end))
+        return self.statements[first:last]
+
+
+@lru_cache(maxsize=16)  # the chunks of a document come one after another
+def _said(text: str, uri: str, language: str) -> _Said:
+    outline = read_code(text, uri, language)
+    if outline is None:
+        return _Said((), (), {})
+    names = _Names(outline)
+    stated = [
+        (offset, Statement(subject, predicate, target, weight=weight))
+        for offset, subject, predicate, target, weight in _statements(outline, names)
+        if subject and target and subject != target
+    ]
+    module = Mention(outline.module, "MODULE", f"{language} module {uri}")
+    mentions = [(len(text) - len(text.lstrip()), module)]
+    for symbol, _ in outline.walk():
+        if symbol.kind:
+            about = f"{symbol.label} in {uri}: {symbol.about}".removesuffix(": ")
+            mentions.append((symbol.head, Mention(names.of(symbol.name), symbol.kind, about)))
+    types = {one.module: "MODULE" for one in outline.imports} | names.types | {outline.module: "MODULE"}
+    return _Said(sorted(mentions, key=itemgetter(0)), sorted(stated, key=itemgetter(0)), types)
+
+
+def _statements(outline: Outline, names: _Names) -> Iterator[tuple[int, str, str, str, float]]:
+    """Offset, subject, predicate, object and weight of all that the file states."""
     for symbol, above in outline.walk():
-        if chunk.start <= symbol.head < chunk.end:
-            name = names.of(symbol.name)
-            if symbol.kind:
-                about = f"{symbol.label} in {document.uri}"
-                mentions.setdefault(name, Mention(name, symbol.kind, f"{about}: {symbol.about}".removesuffix(": ")))
-                holder = names.of(symbol.name.rpartition(".")[0]) or outline.module
-                state(holder, "defines", name, symbol.head, _WEIGHTS["defines"])
-            for base in symbol.bases:
-                known = names.resolved(base, owner=above)
-                target = known or base.rpartition(".")[2]
-                if target not in _COMMON:
-                    weight = _WEIGHTS["inherits from"] if known else _ELSEWHERE
-                    state(name, "inherits from", target, symbol.head, weight)
+        name = names.of(symbol.name)
+        if symbol.kind:
+            holder = names.of(symbol.name.rpartition(".")[0]) or outline.module
+            yield symbol.head, holder, "defines", name, _WEIGHTS["defines"]
+        for base in symbol.bases:
+            known = names.resolved(base, owner=above)
+            target = known or base.rpartition(".")[2]
+            if target not in _COMMON:
+                yield symbol.head, name, "inherits from", target, _WEIGHTS["inherits from"] if known else _ELSEWHERE
     for one in outline.imports:
-        if chunk.start <= one.offset < chunk.end:
-            weight = _WEIGHTS["imports"] if one.internal else _ELSEWHERE
-            state(outline.module, "imports", one.module, one.offset, weight)
+        yield one.offset, outline.module, "imports", one.module, _WEIGHTS["imports"] if one.internal else _ELSEWHERE
     for call in outline.calls:
-        if chunk.start <= call.offset < chunk.end:
-            subject = names.of(call.owner) or outline.module
-            state(subject, "calls", names.resolved(call.name, owner=call.owner), call.offset, _WEIGHTS["calls"])
-    return _extraction(chunk, outline, mentions, statements.values(), names)
-
-
-def _extraction(
-    chunk: Chunk, outline: Outline, mentions: dict[str, Mention], statements: Iterable[Statement], names: _Names
-) -> Extraction:
-    stated = tuple(statements)
-    for statement in stated:
-        for end in (statement.subject, statement.object):
-            kind = "MODULE" if end == outline.module else names.kinds.get(end, "")
-            if statement.predicate == "imports" and end == statement.object:
-                kind = "MODULE"
-            mentions.setdefault(end, Mention(end, kind))
-    return Extraction(chunk.id, "done" if mentions else "empty", tuple(mentions.values()), stated)
+        subject = names.of(call.owner) or outline.module
+        yield call.offset, subject, "calls", names.resolved(call.name, owner=call.owner), _WEIGHTS["calls"]
 
 
 class _Names:
@@ -124,7 +157,7 @@ class _Names:
         self._outline = outline
         self._symbols = {symbol.name: symbol for symbol, _ in outline.walk() if symbol.kind}
         self._imported = dict(_imported(outline))
-        self.kinds: Mapping[str, str] = {self.of(name): symbol.kind for name, symbol in self._symbols.items()}
+        self.types: dict[str, str] = {self.of(name): symbol.kind for name, symbol in self._symbols.items()}
 
     def of(self, name: str) -> str:
         """The entity's name of a symbol of this file; one that is private to the file bears the file's name too."""

@@ -24,20 +24,21 @@ __all__ = ["Delimited", "read_delimited", "read_json_lines"]
 
 _QUOTES = "\"'`“”‘’„«»"
 # <|>, <|#|>, and what becomes of them: "|>  </|>  <|"  <#>
-_DELIMITER = r"""(?:<\s*/?\s*\|\s*\#?\s*\|?\s*>|<\#>|(?<=["”])\s*\|>|<\|(?=\s*["“])|<\|\#\|(?!>))"""
-_END_MARK = re.compile(r"<\s*\|\s*COMPLETE\s*\|\s*>", re.IGNORECASE)
+_DELIMITER = r"""(?:<[ ]?/?[ ]?\|[ ]?\#?[ ]?\|?[ ]?>|<\#>|(?<=["”])[ ]?\|>|<\|(?=[ ]?["“])|<\|\#\|(?!>))"""
+_END_MARK = re.compile(r"<[ ]?\|[ ]?COMPLETE[ ]?\|[ ]?>", re.IGNORECASE)
 _KNOWN = r"entity|relationship|relation|content_keywords"
 _START = re.compile(
     rf"""(?:
-        (?P<open>\()\s*[{_QUOTES}]?(?P<tag>[A-Za-z_]{{3,30}})[{_QUOTES}]?
-      | (?:(?<=\n)|(?<=\#\#)|(?<=\|>)|\A)[ \t]*(?:[-*•]|\d{{1,3}}[.)])?[ \t]*[{_QUOTES}]?(?P<bare>{_KNOWN})[{_QUOTES}]?
-    )\s*{_DELIMITER}""",
+        (?P<open>\()[ ]?[{_QUOTES}]?(?P<tag>[A-Za-z_]{{3,30}})[{_QUOTES}]?
+      | (?:(?<=\n)|(?<=\#\#)|(?<=\|>)|\A)[ \t]{{0,9}}(?:[-*•]|\d{{1,3}}[.)])?[ \t]{{0,9}}
+        [{_QUOTES}]?(?P<bare>{_KNOWN})[{_QUOTES}]?
+    )[ ]?{_DELIMITER}""",
     re.VERBOSE | re.IGNORECASE,
 )
 _FIELD_END = re.compile(_DELIMITER)
-_CLOSED = re.compile(r"\)(?=\s*(?:\#\#|\n|\r|$|<\|))")
-_CLOSED_BEFORE_NOISE = re.compile(r"""(?<=["'”’0-9])\s*\)""")
-_LINE_END = re.compile(r"(?=\s*(?:\#\#|\n|\r|$|<\|COMPLETE))", re.IGNORECASE)
+_CLOSED = re.compile(r"\)(?=[ \t]{0,9}(?:\#\#|\n|\r|$|<\|))")
+_CLOSED_BEFORE_NOISE = re.compile(r"""(?<=["'”’0-9])\s?\)""")
+_LINE_END = re.compile(r"(?=[ \t]{0,9}(?:\#\#|\n|\r|$|<\|COMPLETE))", re.IGNORECASE)
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _LINE_DECORATION = "#*`~-=_|> \t\r\n,.;:()[]0123456789"
 _SHOWN_CHARS = 120

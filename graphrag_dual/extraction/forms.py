@@ -99,9 +99,9 @@ class ExtractionForm(ReadableForm):
         """Read a whole answer: JSON in any wrapping and order, one object a line, or the delimiter format."""
         plain = without_thinking(text)
         lines = read_json_lines(plain)
-        if lines is not None and gather(lines[0]) is not None:
-            return cls._made(gather(lines[0]) or {}, lines[1])
-        values = list(json_values(text))
+        if lines is not None and (found := gather(lines[0])) is not None:
+            return cls._made(found, lines[1])
+        values = json_values(text)
         if (found := gather(values)) is not None:
             only = values[0] if len(values) == 1 else None
             return cls.model_validate(only) if isinstance(only, Mapping) else cls._made(found, [])

@@ -16,7 +16,6 @@ from graphrag_dual.extraction.forms import ExtractionForm
 from graphrag_dual.extraction.grounding import Ground
 from graphrag_dual.extraction.prompts import (
     PROMPT_VERSION,
-    estimated_prompt_tokens,
     gleaning_prompt,
     system_prompt,
     user_prompt,
@@ -25,6 +24,8 @@ from graphrag_dual.extraction.schema import ExtractionSchema
 from graphrag_dual.ids import normalise_name
 from graphrag_dual.languages import AUTO, language_name
 from graphrag_dual.model import Chunk, Document, Extraction, Outcome, Usage
+from graphrag_dual.models.caching import used_answers
+from graphrag_dual.models.tokens import estimated_tokens
 from graphrag_dual.ports import ChatModel
 
 __all__ = ["ExtractionOptions", "LlmExtractor"]
@@ -84,11 +85,6 @@ class LlmExtractor:
         ]
         return ":".join(filter(None, parts))
 
-    @property
-    def asks(self) -> bool:
-        """Always."""
-        return True
-
     def request(self, chunk: Chunk, document: Document) -> tuple[str, str, type[ExtractionForm]]:
         """System prompt, user prompt and form of the first call for ``chunk``, exactly as ``extract`` makes it."""
         user = user_prompt(chunk.text, context=_context(chunk, document))
@@ -97,12 +93,13 @@ class LlmExtractor:
     async def extract(self, chunk: Chunk, document: Document) -> tuple[Extraction, Usage]:
         """Extract ``chunk``; a refusal, a cut answer and any other failure of the model are outcomes."""
         context = _context(chunk, document)
-        passes = await self._passes(chunk.text, context)
+        with used_answers() as calls:
+            passes = await self._passes(chunk.text, context)
         ground = Ground(chunk.text, context) if self._options.grounded else None
         found = checked(passes.forms, chunk.id, ground=ground, schema=self._options.schema)
         if passes.failed is not None:
             found = replace(found, outcome=passes.failed)
-        return replace(found, reason=passes.reason or found.reason), passes.usage
+        return replace(found, reason=passes.reason or found.reason, calls=tuple(calls)), passes.usage
 
     def _system(self, *, again: bool) -> str:
         return system_prompt(schema=self._options.schema, language=self._options.language, again=again)
@@ -126,7 +123,7 @@ class LlmExtractor:
 
     async def _glean(self, user: str, forms: tuple[ExtractionForm, ...]) -> _Passes:
         system = self._system(again=True)
-        room = self._options.max_input_tokens - estimated_prompt_tokens(system)
+        room = self._options.max_input_tokens - estimated_tokens(system)
         return await self._ask(system, gleaning_prompt(user, _lines(forms), max_tokens=room))
 
     async def _halves(self, text: str, context: str, *, whole: _Passes) -> _Passes:

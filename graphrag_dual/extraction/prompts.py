@@ -10,8 +10,9 @@ from collections.abc import Iterable
 
 from graphrag_dual.extraction.schema import ExtractionSchema
 from graphrag_dual.languages import language_name
+from graphrag_dual.models.tokens import estimated_tokens
 
-__all__ = ["PROMPT_VERSION", "estimated_prompt_tokens", "gleaning_prompt", "system_prompt", "user_prompt"]
+__all__ = ["PROMPT_VERSION", "gleaning_prompt", "system_prompt", "user_prompt"]
 
 PROMPT_VERSION = "2"
 
@@ -57,7 +58,6 @@ _INVISIBLE = "\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff"
 _DELIMITER = re.compile(
     rf"<(?=[\s{_INVISIBLE}]*/?[\s{_INVISIBLE}]*(?:document_(?:text|title)|already_found))", re.IGNORECASE
 )
-_BYTES_PER_TOKEN = 3
 
 
 def system_prompt(*, schema: ExtractionSchema | None = None, language: str = "auto", again: bool = False) -> str:
@@ -76,23 +76,18 @@ def user_prompt(text: str, *, context: str = "") -> str:
 def gleaning_prompt(passage: str, found: Iterable[str], *, max_tokens: int) -> str:
     """The user prompt ``passage`` and behind it the records ``found`` so far, as many as ``max_tokens`` admits.
 
-    The passage is never cut: of the records the first ones stay.
+    Tokens are estimated on the high side.  The passage is never cut: of the records the first ones stay.
     """
     opening, closing = "\n<already_found>\n", "</already_found>"
-    left = max_tokens - estimated_prompt_tokens(passage + opening + closing)
+    left = max_tokens - estimated_tokens(passage + opening + closing)
     lines: list[str] = []
     for line in found:
         line = f"{_disarm(' '.join(line.split()))}\n"
-        left -= estimated_prompt_tokens(line)
+        left -= estimated_tokens(line)
         if left < 0:
             break
         lines.append(line)
     return f"{passage}{opening}{''.join(lines)}{closing}"
-
-
-def estimated_prompt_tokens(text: str) -> int:
-    """Tokens of ``text``, estimated on the high side: three bytes of UTF-8 each."""
-    return len(text.encode("utf-8", errors="replace")) // _BYTES_PER_TOKEN + 1
 
 
 def _disarm(text: str) -> str:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from types import TracebackType
+from typing import Self
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -52,18 +54,30 @@ class _Done:
 
 
 class ExtractionStage:
-    """Takes chunks by ``put`` until ``close``; ``run`` ends when all of them are extracted and written, or the run stops."""
+    """Takes chunks by ``put`` until ``close``; ``run`` ends when all of them are extracted and written, or the run stops.
+
+    To be used in a ``with`` block, around whatever puts and runs.
+    """
 
     def __init__(self, tools: IngestTools, report: IngestReport, stop: Stop) -> None:
         self._tools = tools
         self._report = report
         self._stop = stop
-        self._total = 0
+        self._total = self._tried = self._failed = 0
         self._closed = False
         self._under_way: set[str] = set()
         self._send, self._waiting = anyio.create_memory_object_stream[tuple[Document, Chunk]](
             _QUEUE_PER_WORKER * tools.concurrency
         )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._send.close()
+        self._waiting.close()
 
     async def put(self, document: Document, chunk: Chunk) -> None:
         """Have ``chunk`` extracted; waits while the queue is full.  One that is under way already is not asked for again."""
@@ -85,7 +99,7 @@ class ExtractionStage:
             DatabaseError: the server failed; what was written stays.
         """
         send, done = anyio.create_memory_object_stream[_Done](_DONE_QUEUE)
-        with self._waiting, send, done:
+        with send, done:
             async with anyio.create_task_group() as writing:
                 writing.start_soon(self._write_all, done)
                 async with anyio.create_task_group() as workers:
@@ -102,6 +116,7 @@ class ExtractionStage:
             except ENDS_A_RUN as error:
                 self._stop.ask(str(error), code=error.exit_code)
                 continue
+            self._check_failures(extraction)
             resolution = resolve(extraction, workspace=self._tools.workspace, text=chunk.text)
             done = _Done(document, chunk, extraction, usage, resolution)
             await send.send(done)
@@ -133,7 +148,6 @@ class ExtractionStage:
             self._under_way.discard(one.chunk.id)
             one.written.set()
             self._count(one)
-        self._check_failures()
         tried = sum(self._report.outcomes.values())
         tools.observer.progress(
             "extract", tried, self._total if self._closed else None, note=_spent(self._report.usage)
@@ -146,14 +160,20 @@ class ExtractionStage:
         report.mentions += len(one.resolution.mentions)
         report.statements += len(one.resolution.facts)
         report.rejected += one.resolution.rejected
-        if outcome not in ("done", "empty"):
+        if not _usable(one.extraction):
             where = f"{one.document.uri}, chunk {one.chunk.index}"
             report.failed_chunks.append(f"{where}: {outcome}: {one.extraction.reason}")
 
-    def _check_failures(self) -> None:
-        tried, failed = sum(self._report.outcomes.values()), len(self._report.failed_chunks)
-        if reason := too_many_failed(tried=tried, failed=failed, max_share=self._tools.max_failed_share):
+    def _check_failures(self, extraction: Extraction) -> None:
+        """Count what came of a chunk as soon as it is known: the calls after it are paid for as well."""
+        self._tried += 1
+        self._failed += not _usable(extraction)
+        if reason := too_many_failed(tried=self._tried, failed=self._failed, max_share=self._tools.max_failed_share):
             self._stop.ask(reason, code=1)
+
+
+def _usable(extraction: Extraction) -> bool:
+    return extraction.outcome in ("done", "empty")
 
 
 async def _next_batch(done: MemoryObjectReceiveStream[_Done]) -> list[_Done]:

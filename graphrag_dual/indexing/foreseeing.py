@@ -157,7 +157,7 @@ async def foresee(
     prices: Prices,
 ) -> Foresight:
     """Learn from the latest calls in ``workspace`` that were asked what ``extractor`` would ask today."""
-    asks = extractor if chat is not None and isinstance(extractor, AskingExtractor) and extractor.asks else None
+    asks = extractor if chat is not None and isinstance(extractor, AskingExtractor) else None
     model = chat.model_name if chat is not None else ""
 
     def key_of(request: ChatRequest) -> str:

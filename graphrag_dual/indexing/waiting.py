@@ -40,7 +40,7 @@ async def waiting_chunks(
         open_ = [document for document in documents if _count(counts, document, known.get(document.id))]
         finished = await finished_chunks(tools.database, tools.workspace, [one.id for one in open_ if one.id in known])
         waiting = await anyio.to_thread.run_sync(_split_all, tools, open_)
-        yield [(document, chunk) for document, chunk in waiting if not chunk.noise and chunk.id not in finished]
+        yield [(document, chunk) for document, chunk in waiting if chunk.id not in finished and not chunk.noise]
 
 
 def _readable(sources: Iterable[Document | SourceProblem], counts: Counts) -> Iterable[Document]:

@@ -28,6 +28,6 @@ class CodeLoader:
         language = language_of(uri)
         text = clean_text(decode(path.read_bytes()))
         yield make_document(text, workspace=workspace, uri=uri, title=uri, metadata={"language": language})
-        if not is_readable(language):
+        if language and not is_readable(language):
             reason = f"indexed as plain text: no parser for {language}; run: pip install 'graphrag-dual[code]'"
             yield SourceProblem(f"*{path.suffix.lower()}", reason)

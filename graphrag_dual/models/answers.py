@@ -111,7 +111,7 @@ def read_answer(text: str, form: type[Form], *, repair: bool = True) -> tuple[Fo
     if issubclass(form, ReadableForm) and (read := form.read_text(text)) is not None:
         return read, not _is_plain(text)
     problem = ""
-    for number, value in enumerate(json_values(text)):
+    for number, value in enumerate(_json_values(text)):
         for mended, reading in _readings(value, form):
             try:
                 return form.model_validate(reading), mended or number > 0 or not _is_plain(text)
@@ -119,7 +119,10 @@ def read_answer(text: str, form: type[Form], *, repair: bool = True) -> tuple[Fo
                 problem = problem or _explain(error)
     whole = _whole_but_broken(text) if repair and not problem else ""
     if whole:
-        for _, reading in _readings(repair_json(whole, return_objects=True), form):
+        repaired = repair_json(whole, return_objects=True)
+        if issubclass(form, ReadableForm) and (read := form.read_text(json.dumps(repaired))) is not None:
+            return read, True
+        for _, reading in _readings(repaired, form):
             try:
                 return form.model_validate(reading), True
             except ValidationError as error:
@@ -143,7 +146,12 @@ def _whole_but_broken(text: str) -> str:
     return inside if balanced and _PAIRS[inside[0]] == inside[-1] else ""
 
 
-def json_values(text: str) -> Iterator[Any]:
+def json_values(text: str) -> list[Any]:
+    """Give the outermost objects and arrays in ``text``, in order."""
+    return [value for value in _json_values(text) if not isinstance(value, _Pieces)]
+
+
+def _json_values(text: str) -> Iterator[Any]:
     """Give the outermost objects and arrays in ``text``, in order; a list of those that follow each other comes first.
 
     A text that is JSON as a whole is taken as it is, whatever tags its strings hold.  Nothing is looked for inside a

@@ -8,11 +8,11 @@ import random
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import Any
 from urllib.parse import urlsplit
 
 import anyio
 import openai
+from openai import RequestOptions
 from pydantic import BaseModel, ValidationError
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_after_attempt
 from tenacity.wait import wait_base, wait_exponential, wait_random
@@ -65,8 +65,8 @@ class Endpoint:
             base_url=settings.openai_base_url,
             timeout=settings.model_timeout_s,
             max_retries=0,
-            **_azure(settings, self._key),
         )
+        self._options = _azure(settings, self._key)
 
     @property
     def address(self) -> str:
@@ -140,7 +140,7 @@ class Endpoint:
         )
         try:
             with anyio.fail_after(self._timeout_s):  # the client's own limit is per read, not per call
-                answer = await self._client.post(path, body=dict(body), cast_to=object)
+                answer = await self._client.post(path, body=dict(body), cast_to=object, options=self._options)
         except BaseException as error:
             self.ledger.release(reserved, billed=_may_be_billed(error))
             raise
@@ -224,8 +224,8 @@ class _Answered(BaseModel):
     usage: _Spent | None = None
 
 
-def _azure(settings: Settings, key: str) -> dict[str, Any]:
-    """Options of the client for Azure: a version with each request, and the key in a header of its own."""
+def _azure(settings: Settings, key: str) -> RequestOptions:
+    """Options of each request for Azure: a version with each request, and the key in a header of its own."""
     address, version = settings.openai_base_url or "", settings.openai_api_version
     host = urlsplit(address).hostname or ""
     if version is None and not host.endswith((".azure.com", ".azure.us", ".azure.cn")):
@@ -235,10 +235,10 @@ def _azure(settings: Settings, key: str) -> dict[str, Any]:
             "the Azure endpoint in OPENAI_BASE_URL wants a version with every request",
             hint="set OPENAI_API_VERSION, such as 2024-10-21",
         )
-    return {
-        "default_headers": {"api-key": key, "Authorization": openai.Omit()},
-        "default_query": {"api-version": version} if version else None,
-    }
+    options: RequestOptions = {"headers": {"api-key": key, "Authorization": openai.Omit()}}
+    if version:
+        options["params"] = {"api-version": version}
+    return options
 
 
 class _Wait(wait_base):

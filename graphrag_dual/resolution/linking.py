@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphrag_dual.ids import content_hash, entity_id
-from graphrag_dual.resolution.keys import initials_of, name_key
+from graphrag_dual.resolution.keys import acronym_of, initials_of, name_key
 from graphrag_dual.resolution.merging import Decision, Identity, MentionEvidence, NameEvidence, identify
 from graphrag_dual.store.database import Database
 from graphrag_dual.store.extractions import rewrite_extractions
@@ -47,7 +47,7 @@ def _keys(workspace: str, row: _Row) -> dict[str, str]:
     """What names are found by, as hashes: an index takes no value of more than 8 kB, and keys of tenants must not meet."""
     name = row["name"]
     initials = initials_of(name)
-    acronym = name if name.isalnum() and 2 <= len(name) <= 8 else ""
+    acronym = acronym_of(name.upper())  # of every spelling of the name, such as U.S.A.
     return {
         "id": row["id"],
         "key": content_hash("key", workspace, name_key(name)),

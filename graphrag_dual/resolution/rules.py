@@ -20,7 +20,7 @@ from graphrag_dual.resolution.keys import (
     name_key,
     numbers_of,
 )
-from graphrag_dual.resolution.senses import is_same_expansion
+from graphrag_dual.resolution.senses import MOST_EXPANSIONS, is_same_expansion
 
 __all__ = ["Edge", "Known", "Node", "edges_between", "expansions_apart"]
 
@@ -72,6 +72,12 @@ class Known:
             families=frozenset(family for mention in mentions if (family := family_of(mention))),
             identifier=bool(evidence.spellings) and all(map(is_identifier, evidence.spellings)),
         )
+
+    @property
+    def expansions(self) -> tuple[str, ...]:
+        """The names that chunks say it stands for, sorted; none where there are too many to mean any."""
+        longs = {long for mention in self.mentions for long in mention.alias_of}
+        return tuple(sorted(longs)) if len(longs) <= MOST_EXPANSIONS else ()
 
     @property
     def kinds(self) -> set[str]:
@@ -181,7 +187,7 @@ def _defined(known: Mapping[Node, Known]) -> Iterator[Edge]:
     for node in known:
         nodes[node[0]].append(node)
     for node, facts in known.items():
-        for long in sorted({name for mention in facts.mentions for name in mention.alias_of}):
+        for long in facts.expansions:
             times = sum(long in mention.alias_of for mention in facts.mentions)
             for other in nodes.get(long, []):
                 if other[0] != node[0] and _may_be_one(facts, known[other]):
@@ -199,8 +205,7 @@ def _may_be_one(one: Known, other: Known) -> bool:
 def expansions_apart(known: Mapping[Node, Known]) -> Iterator[tuple[Node, Node]]:
     """Names that one acronym stands for in different places, so that they never become one through it."""
     for node, facts in known.items():
-        longs = sorted({name for mention in facts.mentions for name in mention.alias_of})
-        for one, other in combinations(longs, 2):
+        for one, other in combinations(facts.expansions, 2):
             if not is_same_expansion(one, other) and node[0] not in (one, other):
                 yield (one, ""), (other, "")
 

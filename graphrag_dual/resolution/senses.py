@@ -16,8 +16,12 @@ from graphrag_dual.resolution.evidence import MentionEvidence, NameEvidence
 from graphrag_dual.resolution.families import family_of
 from graphrag_dual.resolution.keys import fold, name_key
 
-__all__ = ["is_same_expansion", "senses_of"]
+__all__ = ["MOST_EXPANSIONS", "is_same_expansion", "senses_of"]
 
+MOST_EXPANSIONS = 50
+"""A short name that stands for more names than this is a word, not an acronym of any of them."""
+
+_MOST_RIVALS = 200  # a name with offices in more organisations is not one that persons bear, such as "the director"
 _Mentions = Sequence[MentionEvidence]
 _NATURAL, _AGENT = "natural kind", "agent"
 
@@ -87,6 +91,8 @@ def _by_kind(mentions: _Mentions) -> list[str]:
 
 def _by_office(mentions: _Mentions) -> list[str]:
     held = [_offices(mention.description) for mention in mentions]
+    if len({body for pairs in held for _, body in pairs}) > _MOST_RIVALS:
+        return [""] * len(mentions)
     together = _united_bodies(mentions, held)
     bodies_by_office: dict[str, set[str]] = defaultdict(set)
     for office, body in {pair for pairs in held for pair in pairs}:
@@ -120,6 +126,8 @@ def _joined(items: Sequence[str], groups: Iterable[set[str]]) -> dict[str, str]:
     """Each item with the smallest of all that overlapping groups join it to."""
     first = {item: item for item in items}
     for group in groups:
+        if len(group) < 2:
+            continue
         firsts = {first[item] for item in group}
         first = {item: min(firsts) if root in firsts else root for item, root in first.items()}
     return first
@@ -133,6 +141,8 @@ def _within(one: str, other: str) -> bool:
 def _by_expansion(mentions: _Mentions) -> list[str]:
     """The name that a short one stands for.  Unlike are two of which neither holds more than half of the other's words."""
     named = sorted({long for mention in mentions for long in mention.alias_of})
+    if len(named) > MOST_EXPANSIONS:
+        return [""] * len(mentions)
     alike = [{one, other} for one in named for other in named if one < other and _are_alike(one, other)]
     stands_for = _joined(named, alike)
     return [stands_for[min(mention.alias_of)] if mention.alias_of else "" for mention in mentions]

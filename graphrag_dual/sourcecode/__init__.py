@@ -16,7 +16,7 @@ from graphrag_dual.sourcecode.grammars import GRAMMARS, read_with_grammar
 from graphrag_dual.sourcecode.outline import Call, Import, Outline, Symbol
 from graphrag_dual.sourcecode.python_code import read_python
 
-__all__ = ["SUFFIXES", "Call", "Import", "Outline", "Symbol", "code_outline", "is_readable", "language_of"]
+__all__ = ["SUFFIXES", "Call", "Import", "Outline", "Symbol", "code_outline", "is_readable", "language_of", "read_code"]
 
 SUFFIXES = {
     **dict.fromkeys((".py", ".pyi"), "python"),
@@ -26,8 +26,9 @@ SUFFIXES = {
     ".java": "java",
     ".go": "go",
     ".rs": "rust",
-    **dict.fromkeys((".c", ".h"), "c"),
-    **dict.fromkeys((".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx"), "cpp"),
+    ".c": "c",
+    # A header may be of either, and C++ reads nearly all of C.
+    **dict.fromkeys((".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx"), "cpp"),
 }
 """Languages by lower-case suffix."""
 
@@ -52,11 +53,12 @@ def code_outline(document: Document) -> Outline | None:
     language = language_of(document.uri)
     if not language or document.metadata.get("language") != language or len(document.text) > _MAX_CHARS:
         return None
-    return _outline(document.text, document.uri, language)
+    return read_code(document.text, document.uri, language)
 
 
 @lru_cache(maxsize=16)  # the chunks of a document come one after another, and each is asked for
-def _outline(text: str, uri: str, language: str) -> Outline | None:
+def read_code(text: str, uri: str, language: str) -> Outline | None:
+    """The outline of ``text``; None where it cannot be parsed or the parser is not installed."""
     if language == "python":
         return read_python(text, uri)
     return read_with_grammar(text, uri, language) if is_readable(language) else None

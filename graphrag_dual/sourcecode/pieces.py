@@ -26,8 +26,10 @@ def code_pieces(text: str, outline: Outline, *, fits: Callable[[int, int], bool]
     """Pieces that cover ``text``: a function or class each, one that does not fit as its members and the rest of it."""
     pieces: list[Piece] = []
     for piece in _pieces((0, len(text)), outline.symbols, "", fits):
-        if pieces and not _WORD.search(text, piece.start, piece.end):  # the brace that ends a namespace
+        if pieces and not _WORD.search(text, piece.start, piece.end):  # blank, or the brace that ends a namespace
             piece = replace(pieces.pop(), end=piece.end)
+        elif pieces and not text[: piece.start].strip():
+            piece = replace(piece, start=pieces.pop().start)
         pieces.append(piece)
     return pieces
 

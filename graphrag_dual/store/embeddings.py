@@ -16,6 +16,7 @@ __all__ = ["embed_pending"]
 _log = logging.getLogger(__name__)
 _NODES_PER_PAGE = 2048
 _NODES_PER_WRITE = 512
+_TOO_MANY_REFUSED = 8  # and not one accepted: not the texts are at fault but the model
 
 
 async def embed_pending(
@@ -30,14 +31,14 @@ async def embed_pending(
     """Embed all pending chunks, entities, facts, reports and findings; the number of nodes embedded.
 
     Texts of like length go to the embedder together, which pads each batch to its longest, and equal texts once.  An
-    interrupted run, or one that is not to ``go_on``, leaves the rest pending, and so does a node without a usable vector:
-    its words can be searched, and the next run tries again.  ``refused`` are ids of such nodes, which are left out, and
-    takes up more of them.
+    interrupted run, or one that is not to ``go_on``, leaves the rest pending.  So does a node without a usable vector: its
+    words can be searched, and the next run tries again; ``refused`` lists such nodes, which are not asked for twice.
 
     Raises:
-        ModelError: the embedder failed or gave no usable vector at all; everything written before stays.
+        ModelError: the embedder failed, or gave none of many texts a usable vector; everything written before stays.
     """
-    done, refused = 0, [] if refused is None else refused
+    done = 0
+    refused = [] if refused is None else refused
     before = len(refused)
     while go_on() and (
         rows := await database.read("pending_embeddings", workspace=workspace, limit=_NODES_PER_PAGE, refused=refused)
@@ -45,23 +46,23 @@ async def embed_pending(
         for group in grouped(sorted(rows, key=lambda row: len(row["text"])), limit=_NODES_PER_WRITE):
             if not go_on():
                 break
-            left = await _embed(database, embedder, workspace, group)
-            refused += left
-            done += len(group) - len(left)
-            if not done:
-                raise ModelError(
-                    f"{embedder.model_name} gave no usable vector of {embedder.dimensions} finite numbers for any of "
-                    f"{len(group)} texts",
-                    hint="check that the model is an embedding model and is the one the index was built with",
-                )
+            unusable = await _embed(database, embedder, workspace, group)
+            refused += unusable
+            done += len(group) - len(unusable)
             on_progress(done)
+        if not done and len(refused) - before >= _TOO_MANY_REFUSED:
+            raise ModelError(
+                f"{embedder.model_name} gave no usable vector, of {embedder.dimensions} finite numbers, for any of "
+                f"{len(rows)} texts",
+                hint="check that the model is an embedding model and is the one the index was built with",
+            )
     if len(refused) > before:
         _log.warning("%d nodes have no usable vector and stay to be embedded", len(refused) - before)
     return done
 
 
 async def _embed(database: Database, embedder: Embedder, workspace: str, rows: Sequence[Row]) -> list[str]:
-    """Embed ``rows``; the ids of those without a usable vector."""
+    """Embed the nodes of ``rows``; the ids of those that the model gave no usable vector for."""
     texts = list(dict.fromkeys(row["text"] for row in rows))
     given = await embedder.embed_batch(texts)
     # The server would take a vector of another length, and leave it out of the index without a word.

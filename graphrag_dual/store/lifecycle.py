@@ -43,6 +43,10 @@ class StoredHash:
     unfinished: bool
 
 
+UNFINISHED = frozenset({"pending", "failed", "truncated", "refused"})
+"""Outcomes of chunks that await extraction."""
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentStatus:
     """What came of a document: how many chunks by outcome, and how many entities they mention."""
@@ -64,7 +68,8 @@ class DocumentStatus:
         missing = [f"{count} {name}" for name in named if (count := int(getattr(self, name)))]
         if not missing:
             return f"processed ({self.entities} entities)"
-        return f"{self.chunks - self.done - self.empty} of {self.chunks} chunks not extracted: {', '.join(missing)}"
+        lacking = sum(int(getattr(self, name)) for name in named)
+        return f"{lacking} of {self.chunks} chunks not extracted: {', '.join(missing)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +150,7 @@ async def iter_unfinished(
             chunks = [Chunk(document_id=row["id"], **part) for part in row["chunks"]]
             metadata = json.loads(row["metadata"])
             document = Document(row["id"], row["uri"], row["title"], _text_of(chunks), row["content_hash"], metadata)
-            open_ones = [c for c, outcome in zip(chunks, outcomes, strict=True) if outcome not in ("done", "empty")]
+            open_ones = [c for c, outcome in zip(chunks, outcomes, strict=True) if outcome in UNFINISHED]
             yield document, chunks, open_ones
 
 

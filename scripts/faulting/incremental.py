@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import random
 import re
+import secrets
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,7 +27,7 @@ from graphrag_dual.models.testing import HashEmbedder
 
 __all__ = ["configure", "run"]
 
-_WORKSPACE = "faultincremental"
+_WORKSPACE = f"faultincr{secrets.token_hex(4)}"  # two may run on one server
 _FOLDER = Path("../shared/data/musique_hipporag_gpt35/small")
 _AT_A_TIME = 6
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+")

@@ -14,6 +14,7 @@ import json
 import os
 import random
 import re
+import secrets
 import signal
 import sys
 import tempfile
@@ -36,7 +37,7 @@ from graphrag_dual.store.query_book import QueryBook
 
 __all__ = ["configure", "run"]
 
-_WORKSPACE = "faultkill"
+_WORKSPACE = f"faultkill{secrets.token_hex(4)}"  # two may run on one server
 _CONCURRENCY = 4
 _NAMES = [
     "Ada",
@@ -78,7 +79,7 @@ def run(arguments: argparse.Namespace) -> tuple[dict[str, int], bool]:
     with served(_WORKSPACE) as settings, tempfile.TemporaryDirectory() as folder:
         fault = _Fault(settings, Path(folder))
         fault.measure()
-        for moment in _moments(fault.writes, fault.seconds, chance):
+        for moment in _moments(arguments.n, fault.writes, fault.seconds, chance):
             if fault.kills >= arguments.n:
                 break
             fault.kill(moment)
@@ -96,10 +97,13 @@ def run(arguments: argparse.Namespace) -> tuple[dict[str, int], bool]:
     return figures, sound
 
 
-def _moments(writes: int, seconds: float, chance: random.Random) -> Iterator[_Moment]:
-    for number in range(1, writes + 1):
-        yield _Moment(number, "before")
-        yield _Moment(number, "after")
+def _moments(kills: int, writes: int, seconds: float, chance: random.Random) -> Iterator[_Moment]:
+    """Both sides of every write, or, of fewer kills, so many of them evenly spread; then random moments without end."""
+    sides: tuple[Literal["before", "after"], ...] = ("before", "after")
+    boundaries = [_Moment(number, side) for number in range(1, writes + 1) for side in sides]
+    if kills < len(boundaries):
+        boundaries = [boundaries[(2 * number + 1) * len(boundaries) // (2 * kills)] for number in range(kills)]
+    yield from boundaries
     while True:
         yield _Moment(after_s=chance.uniform(0.0, seconds))
 

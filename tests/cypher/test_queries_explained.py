@@ -9,7 +9,7 @@ import io
 import re
 import subprocess
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -58,6 +58,7 @@ HOT = [
     "admitted_reports",
     "admitted_items",
     "filtered_entity_evidence",
+    "entities_named",
     "put_extractions",
     "name_evidence",
     "names_alike",
@@ -239,13 +240,21 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> set[str]:
         names.add(query.name)
         return rows
 
+    stream = Database.iter_read
+
+    async def streamed(self: Database, name: str, /, **arguments: object) -> AsyncIterator[dict[str, Any]]:
+        async for row in stream(self, name, **arguments):
+            yield row
+        names.add(name)
+
     monkeypatch.setattr(Database, "run", watched)
+    monkeypatch.setattr(Database, "iter_read", streamed)
     monkeypatch.setattr(gds, "query_book", lambda: Watched(names))
     return names
 
 
 def test_every_query_of_the_book_runs_in_the_life_of_a_workspace(
-    named: GraphRAG, seen: set[str], server: Connection
+    named: GraphRAG, seen: set[str], server: Connection, tmp_path: Path
 ) -> None:
     mine = documents(named.settings)
     assert named.ingest(mine).new == 3
@@ -261,12 +270,17 @@ def test_every_query_of_the_book_runs_in_the_life_of_a_workspace(
     named.refresh_communities()
     assert named.merge_entities("Ada", "Hopper")
     assert len(named.merges()) == 1
+    assert named.entities_named("ada") == [one for one in named.entities(contains="ADA") if one.name == "Ada"]
     assert named.unmerge("Ada", "Hopper")
     assert named.keep_apart("Ada", "Grace")
     assert named.delete(["b.txt", "rows.csv"]).deleted == ("b.txt",)
+    assert named.verify_deleted("b.txt", sources=mine[1:2]).clean
     named.refresh_reports()
     assert run_job(named, "reindex", []).exit_code == 0
     assert named.status().counts["documents"] == 2
+    assert named.plan_sync(tmp_path).add == ()
+    assert named.retry_failed().documents == 0
+    assert [one.uri for one in named.documents()] == ["a.txt", "c.txt"]
     named.digest()
     # A schema that is up to date records nothing; recording a migration again changes nothing.
     first = read_migrations()[0]
@@ -300,6 +314,10 @@ async def rare_paths(database: Database, workspace: str) -> None:
     found = await database.read("filtered_local_lists", **asked, **everything, vector=vector, lists=["chunk_dense"])
     assert {row["id"] for row in found} == {None}  # no document is admitted
     documents = [document_id(workspace, uri) for uri in ("a.txt", "c.txt")]
+    whole = await database.read("whole_documents", workspace=workspace, ids=documents)
+    assert [len(row["chunks"]) for row in whole] == [1, 1]
+    assert len(await database.read("document_hashes", workspace=workspace, ids=documents)) == 2
+    assert await database.read("documents_of_texts", workspace=workspace, text_hashes=["none"]) == []
     citing = await database.read("reports_citing", **live, document_ids=documents)
     assert citing
     assert all(row["chunk_ids"] for row in citing)

@@ -27,11 +27,14 @@ COMMANDS = [
     ["search"],
     ["ask"],
     ["read"],
+    ["costs"],
     ["eval"],
     ["admin"],
+    *([["entities", name] for name in ("list", "show", "merges", "merge", "unmerge", "keep-apart")]),
     ["job", "list"],
     ["job", "run"],
 ]
+GROUPS = ["entities", "job"]
 
 
 @pytest.fixture(autouse=True)
@@ -41,15 +44,17 @@ def _folder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 def listed(text: str) -> list[str]:
     """Names below the heading "Commands" of a help page."""
-    return re.findall(r"^  ([a-z]+) ", text.partition("Commands:")[2], re.MULTILINE)
+    return re.findall(r"^  ([a-z-]+) ", text.partition("Commands:")[2], re.MULTILINE)
 
 
 def test_the_help_lists_these_commands(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["--help"]) == 0
-    names = listed(capsys.readouterr().out)
-    assert run(["job", "--help"]) == 0
-    jobs = listed(capsys.readouterr().out)
-    assert sorted([[name] for name in names if name != "job"] + [["job", name] for name in jobs]) == sorted(COMMANDS)
+    found = [[name] for name in listed(capsys.readouterr().out)]
+    for group in GROUPS:
+        found.remove([group])
+        assert run([group, "--help"]) == 0
+        found += [[group, name] for name in listed(capsys.readouterr().out)]
+    assert sorted(found) == sorted(COMMANDS)
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)

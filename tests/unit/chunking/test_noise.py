@@ -33,9 +33,8 @@ def test_noise_between_prose_is_marked_and_nothing_else_is(noise: str) -> None:
     chunks = chunks_of(document)
     marked = [chunk for chunk in chunks if chunk.noise]
     assert "".join(chunk.text for chunk in marked).strip() == noise
-    assert "".join(chunk.text for chunk in chunks if not chunk.noise).replace(" ", "") == f"# Notes{PROSE * 2}".replace(
-        " ", ""
-    )
+    rest = "".join(chunk.text for chunk in chunks if not chunk.noise)
+    assert rest.replace(" ", "") == f"# Notes{PROSE * 2}".replace(" ", "")
     assert max(len(chunk.text) for chunk in marked) <= 256 * 16
     assert noise_in(document, chunks).startswith(
         f"docs/a.md: {sum(len(one.text) for one in marked)} characters from line 5"

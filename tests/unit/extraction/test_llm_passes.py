@@ -13,9 +13,10 @@ from graphrag_dual.config import Settings
 from graphrag_dual.errors import ConfigError, ModelError, ModelRefused, ModelTruncated
 from graphrag_dual.extraction import ExtractionOptions, LlmExtractor
 from graphrag_dual.extraction.forms import ExtractionForm
-from graphrag_dual.extraction.prompts import estimated_prompt_tokens
 from graphrag_dual.ids import normalise_name
-from graphrag_dual.model import Chunk, Document, Extraction, Usage
+from graphrag_dual.model import CachedAnswer, Chunk, Document, Extraction, Usage
+from graphrag_dual.models.caching import CachingChat
+from graphrag_dual.models.tokens import estimated_tokens
 
 TEXT = "Ada met Babbage in London. Babbage built the first Difference Engine with Clement."
 FIRST = '{"entities": [{"name": "Ada"}, {"name": "Babbage"}], "relationships": []}'
@@ -153,7 +154,7 @@ def test_what_was_found_is_trimmed_to_the_window_and_the_passage_is_not() -> Non
         found, _, chat = run({"Ada": [first, '{"entities": []}']}, options, text)
         assert names(found) == many
         system, user = chat.prompts[1].system, chat.prompts[1].user
-        return user, estimated_prompt_tokens(system) + estimated_prompt_tokens(user)
+        return user, estimated_tokens(system) + estimated_tokens(user)
 
     whole, needed = second_prompt(100_000)
     assert whole.count("\n- Ada") == 40
@@ -243,6 +244,33 @@ def test_the_language_of_descriptions_can_be_set_and_names_stay_as_written() -> 
 def test_a_language_that_is_no_name_is_refused(language: str) -> None:
     with pytest.raises(ConfigError, match="language"):
         Settings.load(language=language)
+
+
+class Kept:
+    """A cache in memory."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, CachedAnswer] = {}
+
+    async def get(self, key: str) -> CachedAnswer | None:
+        return self.answers.get(key)
+
+    async def put(self, key: str, answer: CachedAnswer) -> None:
+        self.answers[key] = answer
+
+
+def test_an_extraction_names_its_cached_answers_and_the_same_passage_is_not_paid_for_again() -> None:
+    chat, kept = (
+        PassageChat({"Ada": [f'{FIRST[:-1]}, "x": 1}} {{"name": "', '("entity"<|>"Clement")<|COMPLETE|>']}),
+        Kept(),
+    )
+    extractor = LlmExtractor(CachingChat(chat, kept), ExtractionOptions(gleanings=1))
+    first, usage = asyncio.run(extractor.extract(chunk_of(TEXT), document_of(TEXT)))
+    again, nothing = asyncio.run(extractor.extract(chunk_of(TEXT), document_of(TEXT, uri="b.md")))
+    assert first.calls == tuple(kept.answers)
+    assert (len(first.calls), usage.calls, nothing.calls, len(chat.prompts)) == (2, 2, 0, 2)
+    assert again == first
+    assert names(first) == ["Ada", "Babbage", "Clement"]
 
 
 # -- what a document cannot change -----------------------------------------------------------------------------------

@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import bisect
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from packed_files import pdf_bytes
 from pypdf import PdfReader, PdfWriter
 
 from graphrag_dual.errors import InputError
@@ -81,7 +81,7 @@ def test_a_text_with_stray_nul_bytes_is_still_utf8(tmp_path: Path) -> None:
     assert load_document(saved(tmp_path, "a.txt", f"{CHINESE}\0{CHINESE}".encode())).text == CHINESE * 2
 
 
-@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.html", "a.pdf", "a.jsonl", "a.csv"])
+@pytest.mark.parametrize("name", ["a.txt", "a.md", "a.html", "a.rst", "a.pdf", "a.json", "a.jsonl", "a.csv"])
 @pytest.mark.parametrize("data", [b"", b"\n \n"])
 def test_a_blank_file_says_so(tmp_path: Path, name: str, data: bytes) -> None:
     assert reason(saved(tmp_path, name, data)) == "empty" or (name == "a.pdf" and data)
@@ -136,31 +136,8 @@ def test_a_page_without_main_text_gives_the_text_it_has(tmp_path: Path) -> None:
     assert load_document(saved(tmp_path, "tiny.html", b"<html><body>tiny</body></html>")).text == "tiny"
 
 
-def pdf(pages: Sequence[str], title: str = "") -> bytes:
-    """A PDF by hand: catalogue, page tree, one font, then a page and its content for each of ``pages``."""
-    kids = " ".join(f"{4 + 2 * number} 0 R" for number in range(len(pages)))
-    objects = [
-        "<</Type/Catalog/Pages 2 0 R>>",
-        f"<</Type/Pages/Kids[{kids}]/Count {len(pages)}>>",
-        "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
-    ]
-    for number, text in enumerate(pages):
-        content = f"BT /F1 12 Tf 72 720 Td ({text}) Tj ET" if text else ""
-        resources = f"/Resources<</Font<</F1 3 0 R>>>>/Contents {5 + 2 * number} 0 R"
-        objects.append(f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]{resources}>>")
-        objects.append(f"<</Length {len(content)}>>\nstream\n{content}\nendstream")
-    objects.append(f"<</Title({title})>>")
-    body, offsets = "%PDF-1.4\n", []
-    for number, item in enumerate(objects, start=1):
-        offsets.append(len(body))
-        body += f"{number} 0 obj\n{item}\nendobj\n"
-    table = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
-    trailer = f"trailer<</Size {len(objects) + 1}/Root 1 0 R/Info {len(objects)} 0 R>>\nstartxref\n{len(body)}\n%%EOF\n"
-    return f"{body}xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}{trailer}".encode("latin-1")
-
-
 def test_every_offset_of_a_pdf_leads_back_to_its_page(tmp_path: Path) -> None:
-    document = load_document(saved(tmp_path, "a.pdf", pdf(["First page", "", "Third page"], title="The Book")))
+    document = load_document(saved(tmp_path, "a.pdf", pdf_bytes(["First page", "", "Third page"], title="The Book")))
     assert document.title == "The Book"
     assert document.text == "First page\n\nThird page"
     assert document.metadata["pages"] == 3
@@ -169,7 +146,7 @@ def test_every_offset_of_a_pdf_leads_back_to_its_page(tmp_path: Path) -> None:
 
 
 def locked(tmp_path: Path, password: str) -> Path:
-    writer = PdfWriter(clone_from=PdfReader(saved(tmp_path, "open.pdf", pdf(["Secret words"]))))
+    writer = PdfWriter(clone_from=PdfReader(saved(tmp_path, "open.pdf", pdf_bytes(["Secret words"]))))
     writer.encrypt(password, owner_password="owner", algorithm="RC4-128")
     path = tmp_path / "locked.pdf"
     writer.write(path)
@@ -183,12 +160,30 @@ def test_an_encrypted_pdf_says_so_unless_it_opens_without_a_password(tmp_path: P
 
 
 def test_a_scanned_pdf_has_no_text_layer(tmp_path: Path) -> None:
-    assert reason(saved(tmp_path, "a.pdf", pdf(["", ""]))) == "no text layer"
+    assert reason(saved(tmp_path, "a.pdf", pdf_bytes(["", ""]))) == "no text layer"
 
 
-@pytest.mark.parametrize("cut", [9, 60, 200])
-def test_a_torn_pdf_is_corrupt_or_without_text(tmp_path: Path, cut: int) -> None:
-    assert reason(saved(tmp_path, "a.pdf", pdf(["words"])[:cut])).startswith(("corrupt: ", "no text layer"))
+@pytest.mark.parametrize("cut", [9, 60, 200, 600, 800])
+def test_a_torn_pdf_is_corrupt_and_not_taken_for_a_scanned_one(tmp_path: Path, cut: int) -> None:
+    pages = ["", "", "", "words on the last of four pages"]
+    assert reason(saved(tmp_path, "a.pdf", pdf_bytes(pages)[:cut])).startswith("corrupt: ")
+
+
+def test_a_page_that_cannot_be_read_is_a_problem_and_the_others_keep_their_numbers(tmp_path: Path) -> None:
+    whole = pdf_bytes(["First page", "Second page", "Third page"])
+    stream = b"BT /F1 12 Tf 72 720 Td (Second page) Tj ET"
+    assert len(stream) == 42
+    torn = whole.replace(
+        b"<</Length 42>>\nstream\n" + stream, b"<</Length 42/Filter/ASCII85Decode>>\nstream\n" + b"~" * 19
+    )
+    items = list(iter_documents([saved(tmp_path, "a.pdf", torn)], workspace="w"))
+    document = next(item for item in items if isinstance(item, Document))
+    assert document.text == "First page\n\nThird page"
+    starts = json.loads(str(document.metadata["page_starts"]))
+    assert bisect.bisect_right(starts, document.text.index("Third")) == 3
+    (problem,) = [item for item in items if isinstance(item, SourceProblem)]
+    assert problem.uri.endswith("/a.pdf#page=2")
+    assert problem.reason.startswith("page 2: corrupt: ")
 
 
 def test_the_hash_covers_title_text_and_metadata_and_the_id_only_the_uri() -> None:

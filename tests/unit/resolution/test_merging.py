@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from itertools import combinations
 from random import Random
 
@@ -8,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphrag_dual.ids import normalise_name
+from graphrag_dual.resolution.keys import acronym_of, initials_of, name_key
 from graphrag_dual.resolution.merging import Decision, Identity, MentionEvidence, NameEvidence, identify
 
 
@@ -211,6 +213,23 @@ def test_two_like_names_never_become_one_through_their_acronym() -> None:
     assert found == [("aba", australian), (american,)]
 
 
+def test_a_short_name_of_very_many_names_stands_for_none() -> None:
+    longs = [f"society of {chr(97 + number // 26)}{chr(97 + number % 26)}" for number in range(60)]
+    mentions = tuple(MentionEvidence(f"c{n}", f"d{n}", alias_of=(long,)) for n, long in enumerate(longs))
+    found = groups(NameEvidence("so", ("SO",), mentions), *(named(long, f"d{n}") for n, long in enumerate(longs)))
+    assert len(found) == 61
+
+
+def test_ten_thousand_mentions_with_offices_everywhere_take_little_time() -> None:
+    mentions = tuple(
+        MentionEvidence(f"c{n}", f"d{n}", "PERSON", f"The CEO of Firm{n} and mayor of Town{n % 7}")
+        for n in range(10_000)
+    )
+    started = time.perf_counter()
+    assert len(identify([NameEvidence("the head", ("The Head",), mentions)])) == 1
+    assert time.perf_counter() - started < 20
+
+
 def test_initials_join_only_without_a_rival_and_within_a_document() -> None:
     acronym, name = named("NJAS", "d1"), named("New Jersey Agricultural Station", "d1")
     assert are_one(acronym, name)
@@ -318,6 +337,34 @@ def test_what_shares_nothing_with_a_name_does_not_change_when_it_goes(
     stranger = named("Zanzibar", "a")
     alone = identify([*workspace, stranger], decisions)
     assert [identity for identity in alone if "zanzibar" not in identity.names] == identify(workspace, decisions)
+
+
+@given(workspaces(), DECISIONS)
+@settings(max_examples=150, deadline=None)
+def test_names_that_nothing_links_can_be_told_apart_in_parts(
+    workspace: list[NameEvidence], decisions: list[Decision]
+) -> None:
+    parts = linked_parts(workspace, decisions)
+    found = [identity for part in parts for identity in identify(part, decisions)]
+    assert sorted(found, key=lambda one: (one.canonical, one.sense)) == identify(workspace, decisions)
+
+
+def linked_parts(workspace: list[NameEvidence], decisions: list[Decision]) -> list[list[NameEvidence]]:
+    """Names in parts between which there is no shared key, no acronym with its initials, no alias and no decision."""
+    links: dict[str, set[str]] = {}
+    for item in workspace:
+        links[item.name] = {f"key {name_key(item.name)}", f"name {item.name}", f"initials {initials_of(item.name)}"}
+        links[item.name] |= {f"initials {acronym_of(form)}" for form in item.spellings}
+        links[item.name] |= {f"name {long}" for mention in item.mentions for long in mention.alias_of}
+        links[item.name] -= {"initials "}
+    for number, made in enumerate(decisions):
+        for name in (made.one, made.other):
+            links.setdefault(name, {f"name {name}"}).add(f"decision {number}")
+    parts: list[set[str]] = []
+    for name, shared in links.items():
+        near = [part for part in parts if any(not shared.isdisjoint(links[one]) for one in part)]
+        parts = [part for part in parts if part not in near] + [{name}.union(*near)]
+    return [[item for item in workspace if item.name in part] for part in parts]
 
 
 @given(workspaces(), DECISIONS)

@@ -157,10 +157,7 @@ SAID = {
         "src/a defines make",
         "make calls A",
     },
-    "acme/src/a.tsx": """import {Row} from "./row";
-export function View() { return <Row a={helper()} />; }
-function helper() { return 1; }
-""",
+    "acme/src/a.tsx": {"src/a imports src/row", "src/a defines View", "src/a defines helper", "View calls helper"},
     "acme/com/acme/A.java": {
         "acme.A imports db.Store",
         "acme.A defines A",
@@ -215,10 +212,8 @@ def document_of(uri: str, text: str) -> Document:
 
 
 def extracted(document: Document, max_tokens: int = 12) -> list[Extraction]:
-    outline = code_outline(document)
-    assert outline is not None
     chunks = split(document, max_tokens=max_tokens, count_tokens=lambda text: len(text.split()))
-    found = [extract_code(chunk, document, outline) for chunk in chunks]
+    found = [one for chunk in chunks if (one := extract_code(chunk, document)) is not None]
     for chunk, one in zip(chunks, found, strict=True):
         assert all(statement.quote and statement.quote in chunk.text for statement in one.statements)
         assert {end for s in one.statements for end in (s.subject, s.object)} <= {m.name for m in one.mentions}
@@ -239,6 +234,16 @@ def test_how_a_file_is_cut_does_not_change_what_it_says(uri: str) -> None:
     assert {(s.subject, s.predicate, s.object) for one in extracted(document, 3) for s in one.statements} == {
         (s.subject, s.predicate, s.object) for s in whole
     }
+
+
+@pytest.mark.parametrize("max_tokens", [14, 40, 1000])
+@pytest.mark.parametrize("uri", FILES)
+def test_a_file_is_the_sum_of_its_chunks_down_to_the_last_blank(uri: str, max_tokens: int) -> None:
+    """So that what was stored can be parsed again when its extraction is made up for."""
+    text = f"\n\n{FILES[uri]}\n\n"
+    chunks = split(document_of(uri, text), max_tokens=max_tokens, count_tokens=lambda piece: len(piece.split()))
+    assert "".join(chunk.text for chunk in chunks) == text
+    assert max_tokens > 14 or len(chunks) > 2
 
 
 def test_symbols_have_types_and_say_where_they_are() -> None:
@@ -302,15 +307,14 @@ def test_each_language_is_cut_at_its_definitions(uri: str, expected: list[str]) 
 def test_broken_code_is_cut_without_a_gap_and_never_raises(pieces: list[str], uri: str, max_tokens: int) -> None:
     text = "".join(pieces)
     document = Document("d" * 32, uri, uri, text, "", {"language": SUFFIXES[f".{uri.rpartition('.')[2]}"]})
-    outline = code_outline(document)
     position = 0
     for chunk in split(document, max_tokens=max_tokens, count_tokens=lambda piece: len(piece.split())):
         assert text[chunk.start : chunk.end] == chunk.text
         assert not text[position : chunk.start].strip()
         assert chunk.tokens <= max_tokens
         position = chunk.end
-        if outline is not None:
-            assert all(s.quote in chunk.text for s in extract_code(chunk, document, outline).statements)
+        found = extract_code(chunk, document)
+        assert found is None or all(s.quote in chunk.text for s in found.statements)
     assert not text[position:].strip()
 
 
