@@ -166,6 +166,7 @@ class Engine:
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
         wait_s: float = 0.0,
+        batch: bool = False,
     ) -> IngestReport:
         """Bring files, folders or documents into the graph; unchanged ones cost nothing.
 
@@ -173,6 +174,8 @@ class Engine:
         are not hidden.  ``extractor`` overrides the setting of that name.  While another process writes to the workspace,
         this call waits for ``wait_s`` seconds.  A run that ends early says why in ``report.stopped``: ``stop`` was called,
         the budget is reached, the model is down, too many chunks failed.  Communities and reports follow with ``refresh``.
+        ``batch`` has the calls about chunks answered by the Batch API, at half the price and within a day; they are waited
+        for ``wait_s`` seconds.
 
         Raises:
             InputError: a named path does not exist or is an address, or nothing could be read from any of them.
@@ -180,9 +183,10 @@ class Engine:
             ConfigError: no extractor is named, and the one at hand is of another kind than the workspace's; or there is a
                 budget, and the price of a model is not known.
             JobBusy: another process writes to this workspace.
+            BatchesRunning: batches are not answered yet; the same call takes their answers in later.
         """
         return await self._indexing.ingest(
-            sources, extractor=extractor, include=include, exclude=exclude, wait_s=wait_s
+            sources, extractor=extractor, include=include, exclude=exclude, wait_s=wait_s, batch=batch
         )
 
     async def retry_failed(self, *, extractor: str | None = None, wait_s: float = 0.0) -> IngestReport:

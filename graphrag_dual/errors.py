@@ -13,6 +13,7 @@
     |   +-- ModelTruncated            the answer did not fit the token limit
     |   +-- ModelUnavailable          the endpoint fails call after call; the run stops and can go on later
     +-- BudgetReached                 the next call could cross the budget; the run stops and can go on later
+    +-- BatchesRunning                batches of model calls are not answered yet
     +-- JobBusy                       another run holds the lease
     +-- TooManyDeletes                a sync would delete more of the index than allowed
 
@@ -22,6 +23,7 @@ Each carries ``hint``: the next step, one sentence.  ``str(error)`` is one line 
 from __future__ import annotations
 
 __all__ = [
+    "BatchesRunning",
     "BudgetReached",
     "ConfigError",
     "DatabaseError",
@@ -111,6 +113,12 @@ class BudgetReached(GraphRagDualError):
     """The next model call could cross the budget; a run stops here and goes on when repeated with a higher one."""
 
     exit_code = 4
+
+
+class BatchesRunning(GraphRagDualError):
+    """Batches of model calls are at the provider and not answered yet; the same command takes their answers in later."""
+
+    exit_code = 75
 
 
 class JobBusy(GraphRagDualError):

@@ -114,6 +114,16 @@ class Ledger:
         price = self.prices(reservation.model)
         self._book(reservation, input_tokens, output_tokens, price.of(input_tokens, output_tokens) if price else None)
 
+    def book(self, model: str, *, calls: int, input_tokens: int, output_tokens: int, share: float = 1.0) -> None:
+        """Book calls that were made elsewhere, such as in a batch, at ``share`` of the price."""
+        price = self.prices(model)
+        with self._lock:
+            count = self._count(_STAGE.get(), model)
+            count.calls += calls
+            count.input_tokens += input_tokens
+            count.output_tokens += output_tokens
+            count.cost += share * price.of(input_tokens, output_tokens) if price else 0.0
+
     def release(self, reservation: Reservation, *, billed: bool) -> None:
         """Book a request that gave no answer: at its reservation where the provider may have charged it, else at 0."""
         if billed:

@@ -81,7 +81,10 @@ class ReplayingServer:
             self.requests += 1
         if isinstance(fault, int):
             return Response(
-                json.dumps({"error": {"message": "not now"}}), status=fault, content_type="application/json"
+                json.dumps({"error": {"message": "not now"}}),
+                status=fault,
+                content_type="application/json",
+                headers={"retry-after": "0"},
             )
         answer = self.completion(body, fault)
         return Response(json.dumps(answer), content_type="application/json")

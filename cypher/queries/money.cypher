@@ -72,7 +72,7 @@ RETURN b.id AS id, b.input_file AS input_file, b.remote_id AS remote_id, b.model
        b.requests AS requests, b.failed AS failed, b.cost AS cost
 ORDER BY b.created_at, id;
 
-// name: drop_model_batches(workspace: STRING, ids: LIST<STRING>) write
+// name: drop_model_batches(workspace: STRING) write
 // Forget batches whose answers were taken in.
-MATCH (b:ModelBatch {workspace: $workspace}) WHERE b.id IN $ids
+MATCH (b:ModelBatch {workspace: $workspace}) WHERE b.state = 'done'
 DETACH DELETE b;

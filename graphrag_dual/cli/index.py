@@ -54,6 +54,10 @@ def ingest(
         bool, typer.Option("--dry-run", help="Only estimate calls, tokens and cost; asks and writes nothing.")
     ] = False,
     budget: Budget = None,
+    batch: Annotated[
+        bool,
+        typer.Option("--batch", help="Have a model answer in batches, at half the price; exit code 75 until they are."),
+    ] = False,
     wait: Wait = 0.0,
     home: Home = None,
     workspace: Workspace = None,
@@ -78,7 +82,7 @@ def ingest(
             return _show_dry_run(rag.estimate(paths or (), extractor=extractor, **globs), as_json=as_json)
         with stoppable(rag):
             report = (
-                rag.ingest(paths, extractor=extractor, wait_s=wait, **globs)
+                rag.ingest(paths, extractor=extractor, wait_s=wait, batch=batch, **globs)
                 if paths
                 else rag.retry_failed(extractor=extractor, wait_s=wait)
             )

@@ -40,9 +40,7 @@ Budget = Annotated[
         show_default="no limit",
     ),
 ]
-Wait = Annotated[
-    float, typer.Option(min=0, help="Seconds to wait while another run writes to the workspace; then exit code 75.")
-]
+Wait = Annotated[float, typer.Option(min=0, help="Seconds to wait for another run, or for batches; then exit code 75.")]
 
 Extractor = Annotated[
     str | None,

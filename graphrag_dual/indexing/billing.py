@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 
 import anyio
+from anyio import to_thread
 
 from graphrag_dual.concurrency import first_cause
 from graphrag_dual.errors import ConfigError
@@ -111,7 +112,7 @@ class BilledExtractor:
     def __init__(self, extractor: Extractor, ledger: Ledger, foresight: Foresight) -> None:
         self._extractor = extractor
         self._ledger = ledger
-        self._foresight = foresight
+        self.foresight = foresight
         self._sum = Spend("extract", foresight.model)
 
     @property
@@ -122,16 +123,16 @@ class BilledExtractor:
     @property
     def foreseen(self) -> Spend | None:
         """None where no language model extracts."""
-        return self._foresight.priced(self._sum) if self._foresight.asks else None
+        return self.foresight.priced(self._sum) if self.foresight.asks else None
 
     async def extract(self, chunk: Chunk, document: Document) -> tuple[Extraction, Usage]:
         """Extract ``chunk`` of ``document``."""
         with self._ledger.stage("extract"), used_answers() as keys:
             extraction, usage = await self._extractor.extract(chunk, document)
-        asks = self._foresight.asks
-        request = asks.request(chunk, document) if asks is not None else None
+        asks = self.foresight.asks
+        request = await to_thread.run_sync(asks.request, chunk, document) if asks is not None else None
         if request is not None and (usage.calls or extraction.outcome not in {"done", "empty"}):
-            self._sum = plus(self._sum, self._foresight.passes(request, chunk))
+            self._sum = plus(self._sum, self.foresight.passes(request, chunk))
         elif request is not None:
             self._sum = replace(self._sum, cached=self._sum.cached + 1)
         return replace(extraction, calls=(*extraction.calls, *keys)), usage

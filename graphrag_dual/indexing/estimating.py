@@ -11,6 +11,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from anyio import to_thread
+
 from graphrag_dual.indexing.billing import paid_model, plus
 from graphrag_dual.indexing.foreseeing import Foresight
 from graphrag_dual.indexing.likely_tokens import likely_tokens
@@ -104,19 +106,14 @@ async def _add(total: _Sum, group: Sequence[tuple[Document, Chunk]], foresight: 
     total.embedded += sum(likely_tokens(f"{chunk.context}\n{chunk.text}") for _, chunk in group)
     if foresight.asks is None:
         return
-    asked = {chunk.id: foresight.asks.request(chunk, document) for document, chunk in group}
-    requests = {chunk_id: request for chunk_id, request in asked.items() if request is not None}
-    keys = {chunk_id: foresight.key_of(request) for chunk_id, request in requests.items()}
-    total.keys |= await foresight.answers.kept(keys.values())
-    for _, chunk in group:
-        if chunk.id not in requests:
+    requests = await to_thread.run_sync(foresight.requests, group)
+    total.keys |= await foresight.answers.kept([one.key for one in requests])
+    for one in requests:
+        if one.key in total.keys:  # kept, or a passage that stands twice: it is asked about once
+            total.extract = replace(total.extract, cached=total.extract.cached + 1)
             continue
-        sum_ = total.extract
-        if keys[chunk.id] in total.keys:  # kept, or a passage that stands twice: it is asked about once
-            total.extract = replace(sum_, cached=sum_.cached + 1)
-            continue
-        total.keys.add(keys[chunk.id])
-        total.extract = plus(sum_, foresight.passes(requests[chunk.id], chunk))
+        total.keys.add(one.key)
+        total.extract = plus(total.extract, foresight.passes(one.request, one.chunk))
 
 
 def _stages(total: _Sum, embedder: Embedder, foresight: Foresight) -> list[Spend]:

@@ -18,14 +18,14 @@ from pydantic import BaseModel
 from graphrag_dual.ids import model_call_id
 from graphrag_dual.indexing.likely_tokens import likely_tokens
 from graphrag_dual.ledger import Prices, Spend
-from graphrag_dual.model import Chunk
+from graphrag_dual.model import Chunk, Document
 from graphrag_dual.models.answers import strict_schema
 from graphrag_dual.models.caching import CachingChat
 from graphrag_dual.ports import AskingExtractor, ChatRequest, Extractor
 from graphrag_dual.store.database import Database
 from graphrag_dual.store.model_calls import AnsweredCall, StoredAnswers, recent_calls
 
-__all__ = ["Foresight", "Rates", "foresee", "learned_rates", "request_tokens"]
+__all__ = ["Foresight", "KeyedRequest", "Rates", "foresee", "learned_rates", "request_tokens"]
 
 # Measured on recorded answers of gpt-3.5 to passages of 100 tokens and of gpt-4o to passages of 1,100, in our form.
 _OUTPUT_PER_CALL, _OUTPUT_PER_TOKEN = 600.0, 0.17
@@ -62,7 +62,7 @@ class Rates:
 
 
 def learned_rates(answered: Sequence[tuple[AnsweredCall, ChatRequest]]) -> Rates:
-    """What earlier calls and their requests show; the defaults where there are fewer than 20."""
+    """What earlier calls, each with what was asked, show; the defaults where there are fewer than 20."""
     if len(answered) < _ENOUGH_CALLS:
         return Rates()
     calls = [call for call, _ in answered]
@@ -97,6 +97,15 @@ def _fixed_tokens(system: str, form: type[BaseModel]) -> int:
 
 
 @dataclass(frozen=True, slots=True)
+class KeyedRequest:
+    """What would be asked about a chunk, and the key under which its answer is kept."""
+
+    key: str
+    request: ChatRequest
+    chunk: Chunk
+
+
+@dataclass(frozen=True, slots=True)
 class Foresight:
     """What an estimate is made with: who will be asked, under which key an answer is kept, and
     what it costs.
@@ -112,6 +121,13 @@ class Foresight:
     answers: StoredAnswers
     prices: Prices
     rates: Rates
+
+    def requests(self, group: Sequence[tuple[Document, Chunk]]) -> list[KeyedRequest]:
+        """The first call for each chunk that a language model is asked about."""
+        if self.asks is None:
+            return []
+        asked = [(chunk, self.asks.request(chunk, document)) for document, chunk in group]
+        return [KeyedRequest(self.key_of(request), request, chunk) for chunk, request in asked if request is not None]
 
     def passes(self, request: ChatRequest, chunk: Chunk) -> Spend:
         """What the calls for one chunk take; each gleaning asks the same again, with what was found so far."""
@@ -148,16 +164,11 @@ async def foresee(
         system, user, form = request
         return chat.key(form, system=system, user=user) if chat is not None else ""
 
-    rates = Rates()
+    learned: list[tuple[AnsweredCall, ChatRequest]] = []
     if asks is not None:
-        recent = await recent_calls(database, workspace, model=model, limit=_MOST_CALLS)
-        requests = [(call, asks.request(call.chunk, call.document)) for call in recent]
-        rates = learned_rates(
-            [
-                (call, request)
-                for call, request in requests
-                if request is not None and call.id == model_call_id(workspace, key_of(request))
-            ]
-        )
+        for call in await recent_calls(database, workspace, model=model, limit=_MOST_CALLS):
+            request = asks.request(call.chunk, call.document)
+            if request is not None and call.id == model_call_id(workspace, key_of(request)):
+                learned.append((call, request))
     answers = StoredAnswers(database, workspace=workspace)
-    return Foresight(asks, model, gleanings, key_of, answers, prices, rates)
+    return Foresight(asks, model, gleanings, key_of, answers, prices, learned_rates(learned))

@@ -9,11 +9,12 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+import anyio
 from anyio import to_thread
 
 from graphrag_dual.chunking import chunk_window
 from graphrag_dual.config import Settings
-from graphrag_dual.errors import ConfigError
+from graphrag_dual.errors import BatchesRunning, ConfigError, UsageError
 from graphrag_dual.extraction import extraction_options, open_extractor
 from graphrag_dual.ids import document_id
 from graphrag_dual.indexing.billing import BilledExtractor, billed, check_budget, paid_model, spent_since
@@ -36,10 +37,13 @@ from graphrag_dual.store import Database, check_embedder, ensure_indexes, migrat
 from graphrag_dual.store.documents import CONTAINER_FILES, delete_documents, find_documents, resolve_uris
 from graphrag_dual.store.embeddings import embed_pending
 from graphrag_dual.store.lifecycle import drop_empty_communities, list_documents
+from graphrag_dual.store.model_batches import forget_batches
 from graphrag_dual.store.model_calls import StoredAnswers
 from graphrag_dual.store.runs import RunRecord, lease, run_record
 
 __all__ = ["Decide", "DeleteReport", "Indexing", "Turn"]
+
+BATCH_POLL_S = 30.0
 
 Decide = Callable[[Database, str, str, str], Awaitable[bool]]
 """Decides on two names of a workspace; whether anything changed."""
@@ -126,18 +130,62 @@ class Indexing:
         include: Sequence[str] = (),
         exclude: Sequence[str] = (),
         wait_s: float = 0.0,
+        batch: bool = False,
     ) -> IngestReport:
         """Bring documents into the graph."""
+        if batch:
+            await self._answer_in_batches(sources, extractor, include, exclude, wait_s=wait_s)
         documents = await to_thread.run_sync(lambda: self._opened(sources, include, exclude))
         async with self.turn("ingest", wait_s=wait_s) as turn:
             tools, billing = await self._billed_tools(extractor)
             with self._stoppable() as stop:
                 report = await ingest_documents(tools, documents, stop=stop)
+            if batch and not report.stopped:
+                await forget_batches(self._database, self._workspace)
             report.spend, report.estimate = turn.spent(), billing.foreseen
             turn.record.result = record_values(asdict(report))
             if not report.documents and report.problems and not report.stopped:
                 raise nothing_readable(report.problems)
         return report
+
+    async def _answer_in_batches(
+        self,
+        sources: Sources,
+        extractor: str | None,
+        include: Sequence[str],
+        exclude: Sequence[str],
+        *,
+        wait_s: float,
+    ) -> None:
+        """Have the calls of a run answered in batches, until none is running; other writers get their turn meanwhile."""
+        from graphrag_dual.indexing.batching_calls import advance_batches, open_batches  # openai is slow to import
+
+        if not isinstance(sources, str | Path | Sequence):
+            raise UsageError("a stream of documents is read once, and batches read twice", hint="hand over a list")
+        deadline = time.monotonic() + wait_s
+        while True:
+            async with self.turn("batch", wait_s=wait_s, recorded=False):
+                tools, billing = await self._billed_tools(extractor)
+                single = self._caching(self._chat) if self._chat else None
+                state = await advance_batches(
+                    open_batches(
+                        tools,
+                        billing.foresight,
+                        single=single,
+                        chat=self._chat,
+                        ledger=self._ledger,
+                        sources=lambda: self._opened(sources, include, exclude),
+                    )
+                )
+            if not state.running:
+                return
+            if time.monotonic() >= deadline:
+                raise BatchesRunning(
+                    f"{state.running} batches with {state.requests} requests are at the provider, {state.answered} of them "
+                    "answered",
+                    hint="run the same command again later, or with --wait SECONDS",
+                )
+            await anyio.sleep(min(BATCH_POLL_S, max(0.0, deadline - time.monotonic())))
 
     async def retry_failed(self, *, extractor: str | None, wait_s: float = 0.0) -> IngestReport:
         """Extract again what failed."""
@@ -287,8 +335,7 @@ class Indexing:
 
     async def _tools(self, extractor: str | None) -> tuple[IngestTools, Foresight]:
         """The tools, once they are found to fit the workspace, and what is known of the calls that they will make."""
-        answers = StoredAnswers(self._database, workspace=self._workspace)
-        chat = CachingChat(self._chat, answers, ledger=self._ledger) if self._chat else None
+        chat = self._caching(self._chat) if self._chat else None
         tools = await to_thread.run_sync(self._unchecked_tools, extractor, chat)
         state = await read_index_state(self._database, self._workspace)
         if state is not None:
@@ -304,6 +351,10 @@ class Indexing:
             prices=self._ledger.prices,
         )
         return tools, foresight
+
+    def _caching(self, chat: ChatModel) -> CachingChat:
+        answers = StoredAnswers(self._database, workspace=self._workspace)
+        return CachingChat(chat, answers, ledger=self._ledger, parameters=getattr(chat, "parameters", ""))
 
     def _unchecked_tools(self, extractor: str | None, chat: ChatModel | None) -> IngestTools:
         return IngestTools(

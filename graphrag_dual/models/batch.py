@@ -9,18 +9,25 @@ import contextlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import openai
+from anyio import to_thread
+from pydantic import BaseModel
 
-from graphrag_dual.models.endpoint import Endpoint
+from graphrag_dual.model import CachedAnswer, Usage
+from graphrag_dual.models.openai_compatible import OpenAIChat
+from graphrag_dual.models.tokens import estimated_tokens
+from graphrag_dual.ports import ChatRequest
 
-__all__ = ["BATCH_SHARE", "MAX_BATCH_BYTES", "MAX_BATCH_REQUESTS", "BatchAnswer", "BatchEndpoint", "RemoteBatch"]
+__all__ = ["BATCH_SHARE", "MAX_BATCH_BYTES", "MAX_BATCH_REQUESTS", "BatchAnswer", "BatchChat", "RemoteBatch"]
 
 BATCH_SHARE = 0.5
 """What a call in a batch costs, as a share of its price."""
 MAX_BATCH_REQUESTS = 50_000
 MAX_BATCH_BYTES = 200_000_000
+_SAFETY = 2  # as for single requests: a text of random letters has more tokens than estimated
 _ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 
 
@@ -54,11 +61,37 @@ class BatchAnswer:
     asked: bool = True
 
 
-class BatchEndpoint:
-    """Batches of chat requests over ``endpoint``, which retries."""
+class BatchChat:
+    """Batches of the requests of ``chat``, over its endpoint, which retries."""
 
-    def __init__(self, endpoint: Endpoint) -> None:
-        self._endpoint = endpoint
+    def __init__(self, chat: OpenAIChat) -> None:
+        self._chat = chat
+        self._endpoint = chat.endpoint
+
+    @property
+    def model_name(self) -> str:
+        """The model that is asked."""
+        return self._chat.model_name
+
+    def line(self, custom_id: str, request: ChatRequest) -> tuple[bytes, int, int]:
+        """A line of the file of requests, with the most that it can have of input and of output tokens."""
+        system, user, form = request
+        body, limit = self._chat.request_body(form, system=system, user=user)
+        line = {"custom_id": custom_id, "method": "POST", "url": "/v1/chat/completions", "body": body}
+        text = json.dumps(line, ensure_ascii=False)
+        return f"{text}\n".encode(), _SAFETY * estimated_tokens(text), limit
+
+    def read(self, request: ChatRequest, body: Mapping[str, Any]) -> tuple[CachedAnswer | None, Usage]:
+        """The answer in a reply, None where it does not fit its form, and what it cost."""
+        answer, usage = self._chat.read_reply(request[2], body)
+        if answer is None:
+            return None, usage
+        text = answer.model_dump_json(by_alias=True)
+        return CachedAnswer(text, self.model_name, usage.input_tokens, usage.output_tokens), usage
+
+    def spent(self, body: Mapping[str, Any]) -> Usage:
+        """What a reply cost, usable or not."""
+        return self._chat.read_reply(BaseModel, body)[1]
 
     async def upload(self, lines: bytes) -> str:
         """Upload requests, one JSON object a line; the id of the file."""
@@ -89,19 +122,24 @@ class BatchEndpoint:
         """What came back, from all files of the batch."""
         found: list[BatchAnswer] = []
         for file in batch.output_files:
-            content = await self._endpoint.call(lambda client, file=file: client.files.content(file))
-            found += _answers(content.text)
+            content = await self._endpoint.call(partial(_content, file=file))
+            found += await to_thread.run_sync(lambda text: list(_answers(text)), content)
         return found
 
     async def forget(self, batch: RemoteBatch) -> None:
         """Delete the files of a batch at the provider; one that is gone already is no fault."""
 
-        async def delete(client: openai.AsyncOpenAI, file: str) -> None:
-            with contextlib.suppress(openai.NotFoundError):
-                await client.files.delete(file)
-
         for file in (batch.input_file, *batch.output_files):
-            await self._endpoint.call(lambda client, file=file: delete(client, file))
+            await self._endpoint.call(partial(_delete, file=file))
+
+
+async def _content(client: openai.AsyncOpenAI, file: str) -> str:
+    return (await client.files.content(file)).text
+
+
+async def _delete(client: openai.AsyncOpenAI, file: str) -> None:
+    with contextlib.suppress(openai.NotFoundError):
+        await client.files.delete(file)
 
 
 def _remote(batch: Any) -> RemoteBatch:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import logging
 import random
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 import anyio
@@ -25,6 +26,8 @@ from graphrag_dual.models.prices import open_prices
 from graphrag_dual.models.tokens import estimated_tokens
 
 __all__ = ["Endpoint", "RequestRejected"]
+
+Result = TypeVar("Result")
 
 _log = logging.getLogger(__name__)
 _LONGEST_WAIT_S = 60.0
@@ -74,6 +77,19 @@ class Endpoint:
         """Base URL of the endpoint."""
         return str(self._client.base_url)
 
+    async def call(self, send: Callable[[openai.AsyncOpenAI], Awaitable[Result]]) -> Result:
+        """Do with the client what costs nothing, such as moving files; tried again as requests are.
+
+        Raises:
+            ModelError: the endpoint failed after all attempts, or another attempt would not help.
+        """
+
+        async def once() -> Result:
+            with anyio.fail_after(self._timeout_s):
+                return await send(self._client)
+
+        return await self._retried(once)
+
     async def post(self, path: str, body: Mapping[str, object], *, max_output_tokens: int = 0) -> object:
         """Post ``body`` and give the decoded JSON of the answer; ``max_output_tokens`` is what it may cost at most.
 
@@ -84,6 +100,9 @@ class Endpoint:
             ModelError: the endpoint failed after all attempts, or another attempt would not help.
             BudgetReached: the request could cross the budget; it was not sent.
         """
+        return await self._retried(lambda: self._attempt(path, body, max_output_tokens))
+
+    async def _retried(self, once: Callable[[], Awaitable[Result]]) -> Result:
         retrying = AsyncRetrying(
             stop=stop_after_attempt(self._attempts),
             wait=_Wait(),
@@ -92,7 +111,7 @@ class Endpoint:
             reraise=True,
         )
         try:
-            return await retrying(self._attempt, path, body, max_output_tokens)
+            return await retrying(once)
         except openai.APIStatusError as error:
             raise self._status_error(error) from None
         except (TimeoutError, openai.APITimeoutError):

@@ -150,6 +150,31 @@ class OpenAIChat:
                 messages = [*_messages(system, user), *_correction(content, form, problem)]
         raise ModelError(f"{self._model} gave no valid {form.__name__} in two attempts: {problem}", hint=_FORM_HINT)
 
+    @property
+    def endpoint(self) -> Endpoint:
+        """Where requests are sent."""
+        return self._endpoint
+
+    def request_body(self, form: type[BaseModel], *, system: str, user: str) -> tuple[dict[str, object], int]:
+        """The request that ``complete_as`` would send first, as far as the endpoint is known, and its limit of output."""
+        limit = self._learned.dialect.limit(self._max_tokens)
+        return self._body(_messages(system, user), form, limit, self._learned.dialect), limit
+
+    @staticmethod
+    def read_reply(form: type[Form], body: object) -> tuple[Form | None, Usage]:
+        """What a reply that came on another way holds, None where it is not usable, and what it cost."""
+        try:
+            reply = _ChatReply.model_validate(body)
+        except ValidationError:
+            return None, Usage()
+        choice = reply.choices[0]
+        if choice.message.refusal or choice.finish_reason in {"content_filter", "length"}:
+            return None, reply.spent
+        try:
+            return read_answer(choice.message.text, form)[0], reply.spent
+        except AnswerInvalid:
+            return None, reply.spent
+
     async def aclose(self) -> None:
         """Release connections."""
         await self._endpoint.aclose()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from typing import Literal
 
 from graphrag_dual.ids import model_batch_id
 from graphrag_dual.store.database import Database
 
-__all__ = ["ModelBatch", "drop_batches", "find_batches", "put_batch"]
+__all__ = ["ModelBatch", "find_batches", "forget_batches", "put_batch"]
 
 BatchState = Literal["uploaded", "running", "done"]
 
@@ -55,7 +54,6 @@ async def put_batch(database: Database, workspace: str, batch: ModelBatch) -> No
     await database.write("put_model_batch", workspace=workspace, row=row)
 
 
-async def drop_batches(database: Database, workspace: str, batches: Collection[ModelBatch]) -> None:
-    """Forget ``batches``."""
-    ids = [model_batch_id(workspace, batch.input_file) for batch in batches]
-    await database.write("drop_model_batches", workspace=workspace, ids=ids)
+async def forget_batches(database: Database, workspace: str) -> None:
+    """Forget the batches whose answers were taken in; to be called once a run has used them."""
+    await database.write("drop_model_batches", workspace=workspace)

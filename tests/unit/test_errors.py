@@ -6,6 +6,7 @@ from graphrag_dual import errors
 from graphrag_dual.errors import GraphRagDualError
 
 EXIT_CODES = {
+    "BatchesRunning": 75,
     "BudgetReached": 4,
     "ConfigError": 78,
     "DatabaseError": 69,
