@@ -22,6 +22,7 @@ from graphrag_dual.connection import Connection, resolve_connection
 from graphrag_dual.errors import ModelError, UsageError
 from graphrag_dual.indexing import (
     DeleteReport,
+    EntityVerification,
     Estimate,
     IngestReport,
     RefreshReport,
@@ -336,6 +337,19 @@ class Engine:
             JobBusy: another process writes to this workspace.
         """
         return await self._indexing.decide(keep_names_apart, one, other)
+
+    async def verify_entities(self, *, least: float = 0.85, limit: int = 200) -> EntityVerification:
+        """Ask the language model whether names that no rule joins, but whose vectors are near, are one entity.
+
+        The ``limit`` nearest pairs with a cosine of at least ``least`` are asked about, each in a small call.  What the
+        model affirms is joined, with its reason, until ``unmerge``, or until no chunk mentions one of the names.
+
+        Raises:
+            ConfigError: no language model is configured, or there is a budget and its price is not known.
+            BudgetReached: the budget does not admit another call.
+            JobBusy: another process writes to this workspace.
+        """
+        return await self._indexing.verify_entities(least=least, limit=limit)
 
     # -- from the graph to communities and reports -------------------------------------------------------------------
 

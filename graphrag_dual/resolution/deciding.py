@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from graphrag_dual.errors import UsageError
 from graphrag_dual.ids import content_hash, entity_id, normalise_name
+from graphrag_dual.resolution.evidence import Decision
 from graphrag_dual.resolution.rebuilding import rebuild_stale
 from graphrag_dual.store.database import Database
 
-__all__ = ["EntityMerge", "join_names", "keep_names_apart", "list_merges", "separate_names"]
+__all__ = ["EntityMerge", "join_names", "keep_names_apart", "list_merges", "remember_verdicts", "separate_names"]
 
 _Kind = Literal["together", "apart"]
 
@@ -66,6 +68,25 @@ async def keep_names_apart(database: Database, workspace: str, one: str, other: 
     changed = await _remember(database, workspace, names, "apart")
     await _link_again(database, workspace, names)
     return changed
+
+
+async def remember_verdicts(database: Database, workspace: str, decisions: Sequence[Decision]) -> None:
+    """Keep what a model decided about names, as long as chunks mention both, and link these names again."""
+    for made in decisions:
+        await database.write(
+            "put_resolution_rule",
+            id=_rule_id(workspace, (made.one, made.other)),
+            workspace=workspace,
+            one=made.one,
+            other=made.other,
+            kind=made.kind,
+            origin="model",
+            reason=made.reason,
+            score=made.score,
+        )
+    names = sorted({name for made in decisions for name in (made.one, made.other)})
+    if names:
+        await _link_again(database, workspace, names)
 
 
 async def _known(database: Database, workspace: str, one: str, other: str) -> tuple[str, str]:
@@ -125,6 +146,7 @@ async def _remember(database: Database, workspace: str, names: tuple[str, str], 
         one=names[0],
         other=names[1],
         kind=kind,
+        origin="user",
         reason="decided by the user",
         score=1.0,
     )
@@ -135,6 +157,6 @@ def _rule_id(workspace: str, names: tuple[str, str]) -> str:
     return content_hash("rule", workspace, *names)
 
 
-async def _link_again(database: Database, workspace: str, names: tuple[str, str]) -> None:
+async def _link_again(database: Database, workspace: str, names: Sequence[str]) -> None:
     await database.write("mark_names", workspace=workspace, ids=[entity_id(workspace, name) for name in names])
     await rebuild_stale(database, workspace)
