@@ -91,6 +91,7 @@ class GraphRAG:
     merges, amerges = _sync(Engine.merges), _async(Engine.merges)
     merge_entities, amerge_entities = _sync(Engine.merge_entities), _async(Engine.merge_entities)
     unmerge, aunmerge = _sync(Engine.unmerge), _async(Engine.unmerge)
+    verify_entities, averify_entities = _sync(Engine.verify_entities), _async(Engine.verify_entities)
     keep_apart, akeep_apart = _sync(Engine.keep_apart), _async(Engine.keep_apart)
     refresh, arefresh = _sync(Engine.refresh), _async(Engine.refresh)
     refresh_communities = _sync(Engine.refresh_communities)

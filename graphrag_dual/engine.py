@@ -22,6 +22,7 @@ from graphrag_dual.connection import Connection, resolve_connection
 from graphrag_dual.errors import ModelError, UsageError
 from graphrag_dual.indexing import (
     DeleteReport,
+    EntityVerification,
     Estimate,
     IngestReport,
     RefreshReport,
@@ -309,10 +310,12 @@ class Engine:
         return await list_merges(self._database, self.workspace)
 
     async def merge_entities(self, one: str, other: str) -> bool:
-        """Make two names one entity; whether anything changed.  The decision holds until ``unmerge``.
+        """Make two names one entity, or given one name twice its namesakes; whether anything changed.
+
+        The decision holds until ``unmerge``.
 
         Raises:
-            UsageError: a name is not in the index, both are the same, or they are to be kept apart.
+            UsageError: a name is not in the index, or they are to be kept apart.
             JobBusy: another process writes to this workspace.
         """
         return await self._indexing.decide(join_names, one, other)
@@ -321,7 +324,7 @@ class Engine:
         """Make two names two entities again; whether anything changed.  Where rules join them, the decision is kept.
 
         Raises:
-            UsageError: a name is not in the index, or both are the same.
+            UsageError: a name is not in the index.
             JobBusy: another process writes to this workspace.
         """
         return await self._indexing.decide(separate_names, one, other)
@@ -334,6 +337,19 @@ class Engine:
             JobBusy: another process writes to this workspace.
         """
         return await self._indexing.decide(keep_names_apart, one, other)
+
+    async def verify_entities(self, *, least: float = 0.85, limit: int = 200) -> EntityVerification:
+        """Ask the language model whether names that no rule joins, but whose vectors are near, are one entity.
+
+        The ``limit`` nearest pairs with a cosine of at least ``least`` are asked about, each in a small call.  What the
+        model affirms is joined, with its reason, until ``unmerge``, or until no chunk mentions one of the names.
+
+        Raises:
+            ConfigError: no language model is configured, or there is a budget and its price is not known.
+            BudgetReached: the budget does not admit another call.
+            JobBusy: another process writes to this workspace.
+        """
+        return await self._indexing.verify_entities(least=least, limit=limit)
 
     # -- from the graph to communities and reports -------------------------------------------------------------------
 

@@ -165,6 +165,12 @@ class Ledger:
         with self._lock:
             return self._booked()
 
+    @property
+    def in_flight(self) -> int:
+        """Requests that are reserved and not yet booked."""
+        with self._lock:
+            return len(self._open)
+
     def _check(self, model: str, cost: float | None, budget: float) -> None:
         if cost is None:
             raise ConfigError(

@@ -85,12 +85,27 @@ MATCH (n:EntityName {workspace: $workspace}) USING INDEX n:EntityName(id) WHERE 
 REMOVE n:Stale;
 
 // name: drop_names(workspace: STRING, ids: LIST<STRING>) write
-// Remove names that no chunk mentions any more; whom they named becomes stale.
+// Remove names that no chunk mentions any more, with what a model decided about them; whom they named becomes stale.
 MATCH (n:EntityName {workspace: $workspace}) USING INDEX n:EntityName(id) WHERE n.id IN $ids
 CALL (n) {
   MATCH (n)-[:NAMES]->(e:__Entity__) SET e:Stale
 }
+CALL (n) {
+  MATCH (r:ResolutionRule {workspace: $workspace, origin: 'model'}) WHERE n.name IN [r.one, r.other]
+  DELETE r
+}
 DETACH DELETE n;
+
+// name: verifiable_entities(workspace: STRING, after: STRING, limit: INTEGER) read
+// Entities with what a model is shown of them, by id.
+MATCH (e:__Entity__ {workspace: $workspace}) WHERE e.id > $after AND e.embedding IS NOT NULL
+WITH e ORDER BY e.id LIMIT $limit
+RETURN e.id AS id, e.name AS name, e.type AS type, e.description AS description, e.embedding AS vector,
+       COLLECT {
+         MATCH (e)<-[:SUBJECT|OBJECT]-(f:Fact)
+         RETURN f.subject + ' ' + f.predicate + ' ' + f.object AS sentence ORDER BY f.weight DESC, f.id LIMIT 8
+       } AS facts
+ORDER BY id;
 
 // name: mark_names(workspace: STRING, ids: LIST<STRING>) write
 // Have it decided anew whom these names stand for.
@@ -110,10 +125,10 @@ MATCH (r:ResolutionRule {workspace: $workspace})
 RETURN r.one AS one, r.other AS other, r.kind AS kind, r.reason AS reason, r.score AS score
 ORDER BY one, other;
 
-// name: put_resolution_rule(id: STRING, workspace: STRING, one: STRING, other: STRING, kind: STRING, reason: STRING, score: FLOAT) write
-// Remember a decision on two names; the later one on the same two counts.
+// name: put_resolution_rule(id: STRING, workspace: STRING, one: STRING, other: STRING, kind: STRING, origin: STRING, reason: STRING, score: FLOAT) write
+// Remember a decision on two names, of the user or a model; the later one on the same two counts.
 MERGE (r:ResolutionRule {id: $id})
-SET r.workspace = $workspace, r.one = $one, r.other = $other, r.kind = $kind, r.reason = $reason, r.score = $score;
+SET r.workspace = $workspace, r.one = $one, r.other = $other, r.kind = $kind, r.origin = $origin, r.reason = $reason, r.score = $score;
 
 // name: drop_resolution_rule(id: STRING) write
 // Forget a decision on two names.

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 from graphrag_dual.api import GraphRAG
-from graphrag_dual.cli.options import AsJson, Home, Workspace, opened
+from graphrag_dual.cli.money import show_spends
+from graphrag_dual.cli.options import AsJson, Budget, Home, Workspace, opened
 from graphrag_dual.cli.output import console, print_json
 from graphrag_dual.resolution.listing import ListedEntity
 
@@ -28,6 +29,7 @@ def register(app: typer.Typer) -> None:
     entities.command("keep-apart", epilog='Example: graphrag-dual entities keep-apart "Acme Inc" "Acme Corp"')(
         keep_apart
     )
+    entities.command("verify", epilog="Example: graphrag-dual entities verify --limit 100 --budget 0.50")(verify)
     app.add_typer(entities, name="entities")
 
 
@@ -75,6 +77,31 @@ def _show_entity(entity: ListedEntity) -> None:
         console.print(f"  also written: {', '.join(entity.aliases)}", markup=False)
     for line in entity.description.splitlines():
         console.print(f"  {line}", markup=False)
+
+
+def verify(
+    least: Annotated[
+        float, typer.Option("--least", min=0, max=1, help="Least cosine of two entities' vectors.")
+    ] = 0.85,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="How many pairs to ask about at most.")] = 200,
+    budget: Budget = None,
+    home: Home = None,
+    workspace: Workspace = None,
+    as_json: AsJson = False,
+) -> int:
+    """Ask the language model whether names that no rule joins are one. Exit code 3: some pairs got no answer."""
+    with opened(home=home, workspace=workspace, budget=budget) as rag:
+        report = rag.verify_entities(least=least, limit=limit)
+    if as_json:
+        print_json(report)
+    else:
+        console.print(f"asked about {report.asked} pairs, joined {len(report.joined)}")
+        for one, other in report.joined:
+            console.print(f"  {one} = {other}", markup=False)
+        for failure in report.failed:
+            console.print(f"  no answer: {failure}", markup=False)
+        show_spends(report.spend, indent="  ")
+    return 3 if report.failed else 0
 
 
 def merges(home: Home = None, workspace: Workspace = None, as_json: AsJson = False) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from graphrag_dual.indexing.asking import EntityVerification
 from graphrag_dual.indexing.estimating import Estimate
 from graphrag_dual.indexing.ingesting import ingest_documents
 from graphrag_dual.indexing.refreshing import (
@@ -20,6 +21,7 @@ from graphrag_dual.indexing.writing import DeleteReport
 
 __all__ = [
     "DeleteReport",
+    "EntityVerification",
     "Estimate",
     "IngestReport",
     "IngestTools",

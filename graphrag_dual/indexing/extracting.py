@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
-from types import TracebackType
-from typing import Self
 
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
@@ -54,10 +52,7 @@ class _Done:
 
 
 class ExtractionStage:
-    """Takes chunks by ``put`` until ``close``; ``run`` ends when all of them are extracted and written, or the run stops.
-
-    To be used in a ``with`` block, around whatever puts and runs.
-    """
+    """Takes chunks by ``put`` until ``close``; ``run`` ends when all of them are extracted and written, or the run stops."""
 
     def __init__(self, tools: IngestTools, report: IngestReport, stop: Stop) -> None:
         self._tools = tools
@@ -70,22 +65,16 @@ class ExtractionStage:
             _QUEUE_PER_WORKER * tools.concurrency
         )
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._send.close()
-        self._waiting.close()
-
     async def put(self, document: Document, chunk: Chunk) -> None:
         """Have ``chunk`` extracted; waits while the queue is full.  One that is under way already is not asked for again."""
         if chunk.id in self._under_way:
             return
         self._under_way.add(chunk.id)
         self._total += 1
-        await self._send.send((document, chunk))
+        try:
+            await self._send.send((document, chunk))
+        except anyio.BrokenResourceError:  # ``run`` has failed, and its error, not this one, ends whoever calls
+            await anyio.sleep_forever()
 
     def close(self) -> None:
         """Say that no more chunks come."""
@@ -99,7 +88,7 @@ class ExtractionStage:
             DatabaseError: the server failed; what was written stays.
         """
         send, done = anyio.create_memory_object_stream[_Done](_DONE_QUEUE)
-        with send, done:
+        with self._waiting, send, done:
             async with anyio.create_task_group() as writing:
                 writing.start_soon(self._write_all, done)
                 async with anyio.create_task_group() as workers:
@@ -113,10 +102,10 @@ class ExtractionStage:
                 continue  # it stays pending
             try:
                 extraction, usage = await self._extract(document, chunk)
+                self._check_failures(extraction)
             except ENDS_A_RUN as error:
                 self._stop.ask(str(error), code=error.exit_code)
                 continue
-            self._check_failures(extraction)
             resolution = resolve(extraction, workspace=self._tools.workspace, text=chunk.text)
             done = _Done(document, chunk, extraction, usage, resolution)
             await send.send(done)

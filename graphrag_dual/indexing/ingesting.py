@@ -87,15 +87,17 @@ async def run_stages(tools: IngestTools, read: Read, *, stop: Stop | None = None
 
 async def _overlapping(tools: IngestTools, read: Read, report: IngestReport, stop: Stop) -> None:
     """Read, extract, write and embed chunks, all at once."""
+    stage = ExtractionStage(tools, report, stop)
     extracted = anyio.Event()
-    with ExtractionStage(tools, report, stop) as stage:
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(_embed_meanwhile, tools, report, stop, extracted)
-            async with anyio.create_task_group() as extracting:
-                extracting.start_soon(stage.run)
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(_embed_meanwhile, tools, report, stop, extracted)
+        async with anyio.create_task_group() as extracting:
+            extracting.start_soon(stage.run)
+            try:
                 await read(stage, report, stop)
+            finally:
                 stage.close()
-            extracted.set()
+        extracted.set()
 
 
 async def _embed_meanwhile(tools: IngestTools, report: IngestReport, stop: Stop, extracted: anyio.Event) -> None:

@@ -17,6 +17,7 @@ from graphrag_dual.config import Settings
 from graphrag_dual.errors import BatchesRunning, ConfigError, UsageError
 from graphrag_dual.extraction import extraction_options, open_extractor
 from graphrag_dual.ids import document_id
+from graphrag_dual.indexing.asking import EntityVerification, ask_about_names
 from graphrag_dual.indexing.billing import BilledExtractor, billed, check_budget, paid_model, spent_since
 from graphrag_dual.indexing.estimating import Estimate, estimate_ingest
 from graphrag_dual.indexing.foreseeing import Foresight, foresee
@@ -298,6 +299,28 @@ class Indexing:
             changed = await decision(self._database, self._workspace, one, other)
             await embed_pending(self._database, self._embedder, self._workspace)
             return changed
+
+    async def verify_entities(self, *, least: float, limit: int) -> EntityVerification:
+        """Ask the language model about names."""
+        if self._chat is None:
+            raise ConfigError("there is no language model to ask", hint="set OPENAI_API_KEY or OPENAI_BASE_URL")
+        async with self.turn("verify") as turn:
+            check_budget(self._ledger, [self._chat.model_name])
+            answers = StoredAnswers(self._database, workspace=self._workspace)
+            with self._ledger.stage("resolve"):
+                report = await ask_about_names(
+                    self._database,
+                    self._workspace,
+                    CachingChat(self._chat, answers, ledger=self._ledger),
+                    least=least,
+                    limit=limit,
+                    concurrency=self._settings.model_concurrency,
+                    observer=self._observer,
+                )
+            await embed_pending(self._database, self._embedder, self._workspace)
+            report.spend = turn.spent()
+            turn.record.result = {"asked": report.asked, "joined": len(report.joined), "failed": len(report.failed)}
+        return report
 
     def stop(self) -> bool:
         """Have the run that goes on, if any, end early and in order; whether there is one."""

@@ -19,8 +19,8 @@ from tenacity import AsyncRetrying, RetryCallState, retry_if_exception, stop_aft
 from tenacity.wait import wait_base, wait_exponential, wait_random
 
 from graphrag_dual.config import Settings
-from graphrag_dual.errors import ConfigError, ModelError, ModelRefused
-from graphrag_dual.ledger import Ledger
+from graphrag_dual.errors import BudgetReached, ConfigError, ModelError, ModelRefused
+from graphrag_dual.ledger import Ledger, Reservation
 from graphrag_dual.models.pacing import Pace
 from graphrag_dual.models.prices import open_prices
 from graphrag_dual.models.tokens import estimated_tokens
@@ -31,6 +31,7 @@ Result = TypeVar("Result")
 
 _log = logging.getLogger(__name__)
 _LONGEST_WAIT_S = 60.0
+_LOOK_S = 0.05
 _BACK_OFF = wait_exponential(multiplier=0.5, max=_LONGEST_WAIT_S) + wait_random(0, 0.5)
 _SAFETY = 2  # a text of random letters has more tokens than estimated, and a budget must hold for it too
 _KEYLESS = "none"  # local servers ask for no key, but the client wants one
@@ -99,10 +100,9 @@ class Endpoint:
             ModelError: the endpoint failed after all attempts, or another attempt would not help.
             BudgetReached: the request could cross the budget; it was not sent.
         """
-        call = object()
 
         async def once() -> object:  # tenacity wants a coroutine function
-            return await self._attempt(path, body, max_output_tokens, call)
+            return await self._attempt(path, body, max_output_tokens)
 
         return await self._retried(once)
 
@@ -132,9 +132,10 @@ class Endpoint:
         """Close the connections."""
         await self._client.close()
 
-    async def _attempt(self, path: str, body: Mapping[str, object], max_output_tokens: int, call: object) -> object:
+    async def _attempt(self, path: str, body: Mapping[str, object], max_output_tokens: int) -> object:
         """Send once; while the server is down the probes of a call are not counted as attempts of it."""
-        estimate = estimated_tokens(json.dumps(body, ensure_ascii=False))
+        request = json.dumps(body, ensure_ascii=False)
+        estimate = estimated_tokens(request)
         while True:
             probe = False
             try:
@@ -144,7 +145,7 @@ class Endpoint:
                 if not _is_transient(error):
                     self._pace.succeeded(estimate=0, used=0)  # it is up, whatever it thinks of the request
                     raise
-                self._pace.failed(call, limited=_is_limit(error), wait_s=_asked_wait_s(error))
+                self._pace.failed(request, limited=_is_limit(error), wait_s=_asked_wait_s(error))
                 if not probe:
                     raise
                 if self._pace.given_up:
@@ -157,11 +158,7 @@ class Endpoint:
         self, path: str, body: Mapping[str, object], estimate: int, max_output_tokens: int
     ) -> tuple[object, int]:
         """Send one request with its entry in the ledger: the answer, and the tokens it used."""
-        reserved = self.ledger.reserve(
-            self._model,
-            input_tokens=_SAFETY * estimate,
-            max_output_tokens=max_output_tokens,
-        )
+        reserved = await self._reserved(estimate, max_output_tokens)
         try:
             with anyio.fail_after(self._timeout_s):  # the client's own limit is per read, not per call
                 answer = await self._client.post(path, body=dict(body), cast_to=object, options=self._options)
@@ -171,6 +168,18 @@ class Endpoint:
         sent, written = _tokens(answer, estimate)
         self.ledger.settle(reserved, input_tokens=sent, output_tokens=written)
         return answer, sent + written
+
+    async def _reserved(self, estimate: int, max_output_tokens: int) -> Reservation:
+        """Hold the most that a request can cost; calls in flight, which hold more than they will use, are waited for."""
+        while True:
+            try:
+                return self.ledger.reserve(
+                    self._model, input_tokens=_SAFETY * estimate, max_output_tokens=max_output_tokens
+                )
+            except BudgetReached:
+                if not self.ledger.in_flight:
+                    raise
+            await anyio.sleep(_LOOK_S)
 
     def _note(self, state: RetryCallState) -> None:
         error = state.outcome.exception() if state.outcome else None

@@ -21,7 +21,7 @@ from graphrag_dual.errors import ModelUnavailable
 __all__ = ["Pace"]
 
 _log = logging.getLogger(__name__)
-_FAILURES = 5  # in a row, of at least two calls: one bad request alone must not stop the others
+_FAILURES = 5  # in a row, of at least two requests: one bad request alone must not stop the others
 _FIRST_REST_S = 0.5
 _LONGEST_REST_S = 30.0
 _LOOK_S = 0.05
@@ -47,7 +47,7 @@ class Pace:
         self._resume_at = 0.0
         self._successes = 0
         self._failures = 0
-        self._failed_calls: set[object] = set()
+        self._failed_requests: set[str] = set()
         self._down_since: float | None = None
         self._probing = False
         self._rest_s = _FIRST_REST_S
@@ -83,24 +83,25 @@ class Pace:
         self._sent += estimate
         self._used += used
         self._failures, self._rest_s, self._down_since = 0, _FIRST_REST_S, None
-        self._failed_calls.clear()
+        self._failed_requests.clear()
         self._successes += 1
         if self._successes >= self._slots.total_tokens and self._slots.total_tokens < self._most:
             self._slots.total_tokens += 1
             self._successes = 0
 
-    def failed(self, call: object, *, limited: bool, wait_s: float | None) -> None:
+    def failed(self, request: str, *, limited: bool, wait_s: float | None) -> None:
         """Learn from a failure that may pass; ``limited`` means 429, ``wait_s`` is what the server asked for."""
         now = time.monotonic()
-        if limited and now >= self._resume_at:  # once for all the requests of one burst
+        first = now >= self._resume_at  # of the requests of one burst, which were all sent before anything was known
+        if limited and first:
             self._slots.total_tokens = max(1, int(self._slots.total_tokens) // 2)
             self._successes = 0
         self._failures += 1
-        self._failed_calls.add(call)
-        if self._down_since is None and self._failures >= _FAILURES and len(self._failed_calls) > 1:
+        self._failed_requests.add(request)
+        if self._down_since is None and self._failures >= _FAILURES and len(self._failed_requests) > 1:
             self._down_since = now
             _log.warning("%s fails again and again; the calls wait and one at a time is tried", self._model)
-        if wait_s is None and (limited or self.down):
+        if wait_s is None and first and (limited or self.down):
             wait_s = self._rest_s * (1 + random.random() / 10)
             self._rest_s = min(_LONGEST_REST_S, 2 * self._rest_s)
         if wait_s is not None:

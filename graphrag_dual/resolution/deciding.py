@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from graphrag_dual.errors import UsageError
 from graphrag_dual.ids import content_hash, entity_id, normalise_name
+from graphrag_dual.resolution.evidence import Decision
 from graphrag_dual.resolution.rebuilding import rebuild_stale
 from graphrag_dual.store.database import Database
 
-__all__ = ["EntityMerge", "join_names", "keep_names_apart", "list_merges", "separate_names"]
+__all__ = ["EntityMerge", "join_names", "keep_names_apart", "list_merges", "remember_verdicts", "separate_names"]
 
 _Kind = Literal["together", "apart"]
 
@@ -33,14 +35,14 @@ async def list_merges(database: Database, workspace: str) -> list[EntityMerge]:
 
 
 async def join_names(database: Database, workspace: str, one: str, other: str) -> bool:
-    """Make two names one entity; whether anything changed.
+    """Make two names one entity; whether anything changed.  Given one name twice, all namesakes that bear it become one.
 
     An earlier decision to keep them apart is forgotten; one to join them is remembered if the rules do not join them.
 
     Raises:
-        UsageError: a name is not in the index, both are the same, or other decisions keep them apart.
+        UsageError: a name is not in the index, or other decisions keep them apart.
     """
-    return await _reach(database, workspace, await _ids(database, workspace, one, other), "together")
+    return await _reach(database, workspace, await _known(database, workspace, one, other), "together")
 
 
 async def separate_names(database: Database, workspace: str, one: str, other: str) -> bool:
@@ -49,9 +51,9 @@ async def separate_names(database: Database, workspace: str, one: str, other: st
     An earlier decision to join them is forgotten; one to keep them apart is remembered if the rules join them.
 
     Raises:
-        UsageError: a name is not in the index, or both are the same.
+        UsageError: a name is not in the index.
     """
-    return await _reach(database, workspace, await _ids(database, workspace, one, other), "apart")
+    return await _reach(database, workspace, await _known(database, workspace, one, other), "apart")
 
 
 async def keep_names_apart(database: Database, workspace: str, one: str, other: str) -> bool:
@@ -61,12 +63,33 @@ async def keep_names_apart(database: Database, workspace: str, one: str, other: 
         UsageError: a name is blank, or both are the same.
     """
     names = _normalised(one, other)
+    if names[0] == names[1]:
+        raise UsageError(f"{one!r} and {other!r} are the same name", hint="give two names")
     changed = await _remember(database, workspace, names, "apart")
     await _link_again(database, workspace, names)
     return changed
 
 
-async def _ids(database: Database, workspace: str, one: str, other: str) -> tuple[str, str]:
+async def remember_verdicts(database: Database, workspace: str, decisions: Sequence[Decision]) -> None:
+    """Keep what a model decided about names, as long as chunks mention both, and link these names again."""
+    for made in decisions:
+        await database.write(
+            "put_resolution_rule",
+            id=_rule_id(workspace, (made.one, made.other)),
+            workspace=workspace,
+            one=made.one,
+            other=made.other,
+            kind=made.kind,
+            origin="model",
+            reason=made.reason,
+            score=made.score,
+        )
+    names = sorted({name for made in decisions for name in (made.one, made.other)})
+    if names:
+        await _link_again(database, workspace, names)
+
+
+async def _known(database: Database, workspace: str, one: str, other: str) -> tuple[str, str]:
     names = _normalised(one, other)
     ids = [entity_id(workspace, name) for name in names]
     known = {row["id"] for row in await database.read("known_names", workspace=workspace, ids=ids)}
@@ -81,9 +104,8 @@ async def _ids(database: Database, workspace: str, one: str, other: str) -> tupl
 
 def _normalised(one: str, other: str) -> tuple[str, str]:
     first, second = sorted((normalise_name(one), normalise_name(other)))
-    if not first or first == second:
-        problem = "a name is blank" if not first else f"{one!r} and {other!r} are the same name"
-        raise UsageError(problem, hint="give two names as `graphrag-dual entities list` shows them")
+    if not first:
+        raise UsageError("a name is blank", hint="give two names as `graphrag-dual entities list` shows them")
     return first, second
 
 
@@ -105,9 +127,11 @@ async def _reach(database: Database, workspace: str, names: tuple[str, str], wan
 
 
 async def _state(database: Database, workspace: str, names: tuple[str, str]) -> _Kind:
-    ids = [entity_id(workspace, name) for name in names]
+    ids = sorted({entity_id(workspace, name) for name in names})
     rows = await database.read("name_evidence", workspace=workspace, ids=ids)
     entities = [set(row["entity_ids"]) for row in rows]
+    if len(ids) == 1:
+        return "together" if len(entities) == 1 and len(entities[0]) == 1 else "apart"
     return "together" if len(entities) == 2 and entities[0] & entities[1] else "apart"
 
 
@@ -122,6 +146,7 @@ async def _remember(database: Database, workspace: str, names: tuple[str, str], 
         one=names[0],
         other=names[1],
         kind=kind,
+        origin="user",
         reason="decided by the user",
         score=1.0,
     )
@@ -132,6 +157,6 @@ def _rule_id(workspace: str, names: tuple[str, str]) -> str:
     return content_hash("rule", workspace, *names)
 
 
-async def _link_again(database: Database, workspace: str, names: tuple[str, str]) -> None:
+async def _link_again(database: Database, workspace: str, names: Sequence[str]) -> None:
     await database.write("mark_names", workspace=workspace, ids=[entity_id(workspace, name) for name in names])
     await rebuild_stale(database, workspace)

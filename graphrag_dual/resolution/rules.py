@@ -46,6 +46,10 @@ class Edge:
         return Merge(one, other, self.reason, -self.cost)
 
 
+# Types that only a parser of source code gives.
+_SYMBOLS = frozenset({"MODULE", "CLASS", "FUNCTION", "METHOD"})
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """What the rules ask of one sense of a name."""
@@ -62,15 +66,17 @@ class Known:
     @classmethod
     def of(cls, evidence: NameEvidence, sense: str, mentions: tuple[MentionEvidence, ...]) -> Known:
         """Gather what is known of ``mentions``, the sense ``sense`` of ``evidence``."""
+        types = frozenset(mention.type for mention in mentions if mention.type)
         return cls(
             name=evidence.name,
             spellings=tuple(sorted(evidence.spellings)) or (evidence.name,),
             mentions=mentions,
             folded=fold(evidence.name),
             documents=frozenset(mention.document_id for mention in mentions),
-            types=frozenset(mention.type for mention in mentions if mention.type),
+            types=types,
             families=frozenset(family for mention in mentions if (family := family_of(mention))),
-            identifier=bool(evidence.spellings) and all(map(is_identifier, evidence.spellings)),
+            identifier=(bool(types) and types <= _SYMBOLS)
+            or (bool(evidence.spellings) and all(map(is_identifier, evidence.spellings))),
         )
 
     @property

@@ -45,6 +45,7 @@ _DELIMITER = re.compile(r"<(?=\s*/?\s*entry\b)", re.IGNORECASE)
 class VerifiableEntity:
     """What a model is shown of an entity; ``facts`` are short sentences, ``vector`` has unit norm."""
 
+    id: str
     name: str
     type: str
     description: str

@@ -13,7 +13,7 @@ from small_world import MarkupExtractor, cypher, documents_of, orphans
 from graphrag_dual import GraphRAG, Settings
 from graphrag_dual.errors import UsageError
 from graphrag_dual.model import Chunk, Document, Extraction, Mention, Statement, Usage
-from graphrag_dual.models.testing import HashEmbedder
+from graphrag_dual.models.testing import HashEmbedder, ScriptedChat
 
 pytestmark = pytest.mark.neo4j
 
@@ -88,7 +88,7 @@ def test_a_name_that_nobody_mentions_cannot_be_merged(marked: GraphRAG) -> None:
         with pytest.raises(UsageError, match=r"no entity of workspace \w+ is called 'Osprey'"):
             rag.merge_entities("Osprey", "KW")
         with pytest.raises(UsageError, match="the same name"):
-            rag.unmerge("KW", "kw")
+            rag.keep_apart("KW", "kw")
 
 
 def test_names_kept_apart_before_they_come_stay_apart(marked: GraphRAG) -> None:
@@ -140,6 +140,11 @@ def test_namesakes_of_two_kinds_are_two_entities(settings: Settings) -> None:
             ("Li Wei", ["borel.md"]),
             ("Li Wei", ["tamsin.md"]),
         ]
+        two = rag.digest()
+        assert rag.merge_entities("Li Wei", "Li Wei")
+        assert not rag.merge_entities("Li Wei", "li wei")
+        assert rag.unmerge("Li Wei", "Li Wei")
+        assert rag.digest() == two
         rag.delete(["firm.md"])
         left = rag.digest()
     with GraphRAG(settings, embedder=HashEmbedder(DIMENSIONS), extractor=Described()) as rag:
@@ -183,3 +188,30 @@ def test_adding_changing_and_deleting_in_any_order_end_in_the_same_entities(sett
         rag.ingest(documents_of(shuffled, settings.workspace))
         assert entities(settings) == merged
         assert rag.digest() == after
+
+
+def test_what_a_model_affirms_is_joined_until_the_name_is_gone(settings: Settings) -> None:
+    texts = {
+        "a.md": "<Ebenezer Scrooge|counts|money>",
+        "b.md": "<Scrooge|counts|money>",
+        "c.md": "<Scrooge|hears|Marley>",
+    }
+    chat = ScriptedChat([{"verdict": "yes", "reason": "the same miser"}, {"verdict": "no"}] + [{"verdict": "no"}] * 20)
+    opened = GraphRAG(settings, embedder=HashEmbedder(DIMENSIONS), extractor=MarkupExtractor(), chat=chat)
+    with opened as rag:
+        rag.ingest(documents_of(texts, settings.workspace))
+        apart = rag.digest()
+        report = rag.verify_entities(least=0.5)
+        assert report.joined == (("ebenezer scrooge", "scrooge"),)
+        assert "ebenezer scrooge" in chat.prompts[0].user.lower()
+        assert [merge.reason for merge in rag.merges()] == ["test:scripted: the same miser"]
+        asked = len(chat.prompts)
+        assert rag.verify_entities(least=0.5).joined == ()
+        assert len(chat.prompts) == asked
+        assert rag.unmerge("Scrooge", "Ebenezer Scrooge")
+        assert rag.digest() == apart
+        rag.merge_entities("Scrooge", "Ebenezer Scrooge")
+        rag.delete(["a.md"])
+        assert cypher(settings, "MATCH (r:ResolutionRule {workspace: $workspace}) RETURN r.origin AS origin") == [
+            {"origin": "user"}
+        ]

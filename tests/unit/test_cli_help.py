@@ -30,7 +30,7 @@ COMMANDS = [
     ["costs"],
     ["eval"],
     ["admin"],
-    *([["entities", name] for name in ("list", "show", "merges", "merge", "unmerge", "keep-apart")]),
+    *([["entities", name] for name in ("list", "show", "merges", "merge", "unmerge", "keep-apart", "verify")]),
     ["job", "list"],
     ["job", "run"],
 ]

@@ -39,6 +39,7 @@ VERBS = [
     "sync",
     "unmerge",
     "verify_deleted",
+    "verify_entities",
 ]
 
 

@@ -108,6 +108,7 @@ def test_the_run_takes_at_most_a_third_longer_than_the_bucket_allows(server: Ser
     tokens = 15.0
 
     def answer(body: Body) -> Response:
+        time.sleep(0.05)
         wait_s = bucket.take(tokens)
         return failure(429, retry_after_ms=str(int(1000 * wait_s) + 1)) if wait_s else reply()
 
@@ -125,8 +126,7 @@ def test_the_run_takes_at_most_a_third_longer_than_the_bucket_allows(server: Ser
         assert bucket.refused == 0
     else:
         least = (201 * tokens - 500.0) / 500.0
-        assert took <= 1.3 * least + 0.5
-        assert bucket.refused <= 100
+        assert took <= 1.3 * least
 
 
 def test_requests_per_minute_are_kept_to(server: Server) -> None:
@@ -263,7 +263,7 @@ def test_a_crowd_of_calls_never_crosses_the_budget_and_the_rest_is_not_sent(serv
     reached = [result for result in results if isinstance(result, BudgetReached)]
     assert 0 < len(reached) < 100
     assert len(server.times) == 100 - len(reached)
-    assert 0.5 < ledger.spent <= 1.0
+    assert 0.7 < ledger.spent <= 1.0
 
 
 def test_a_budget_without_a_price_sends_nothing(server: Server) -> None:

@@ -383,3 +383,9 @@ def test_deciding_what_the_rules_found_changes_nothing(
     kept = [made for made in again if {made.one, made.other} <= {item.name for item in single}]
     names = {identity.names for identity in identify(workspace, [*decisions, *kept])}
     assert names == {identity.names for identity in found}
+
+
+def test_symbols_of_source_code_are_no_spellings_of_each_other() -> None:
+    assert not are_one(named("DB", "d", type="CLASS"), named("db base", "d", type="MODULE", alias_of=("db",)))
+    assert not are_one(named("Turbine", "d", type="CLASS"), named("turbines", "d", type="FUNCTION"))
+    assert are_one(named("Turbine", "d", type="THING"), named("turbines", "d", type="THING"))

@@ -10,7 +10,7 @@ from graphrag_dual.resolution.verifying import CandidatePair, VerifiableEntity, 
 
 def entity(name: str, *vector: float, kind: str = "ORG", description: str = "", facts: int = 0) -> VerifiableEntity:
     sentences = tuple(f"{name} did thing {number}" for number in range(facts))
-    return VerifiableEntity(name, kind, description, sentences, vector or (1.0, 0.0))
+    return VerifiableEntity(name, name, kind, description, sentences, vector or (1.0, 0.0))
 
 
 def test_candidates_are_near_of_one_type_and_with_the_same_numbers() -> None:
