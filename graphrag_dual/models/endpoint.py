@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import logging
 import random
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import anyio
@@ -100,9 +100,13 @@ class Endpoint:
             ModelError: the endpoint failed after all attempts, or another attempt would not help.
             BudgetReached: the request could cross the budget; it was not sent.
         """
-        return await self._retried(lambda: self._attempt(path, body, max_output_tokens))
 
-    async def _retried(self, once: Callable[[], Awaitable[Result]]) -> Result:
+        async def once() -> object:  # tenacity wants a coroutine function
+            return await self._attempt(path, body, max_output_tokens)
+
+        return await self._retried(once)
+
+    async def _retried(self, once: Callable[[], Coroutine[Any, Any, Result]]) -> Result:
         retrying = AsyncRetrying(
             stop=stop_after_attempt(self._attempts),
             wait=_Wait(),

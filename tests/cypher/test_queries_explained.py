@@ -24,11 +24,14 @@ from graphrag_dual.connection import Connection
 from graphrag_dual.errors import DatabaseError, LocalDatabaseError
 from graphrag_dual.ids import content_hash, document_id, workspace_scope
 from graphrag_dual.jobs import run_job
+from graphrag_dual.ledger import Spend
 from graphrag_dual.localdb import LocalServer, shell_command, shell_env
-from graphrag_dual.model import Chunk, Extraction, Mention, SearchFilter, Statement, Usage
+from graphrag_dual.model import CachedAnswer, Chunk, Extraction, Mention, SearchFilter, Statement, Usage
 from graphrag_dual.models.testing import HashEmbedder
 from graphrag_dual.store import Database, Query, admin_book, gds, query_book
 from graphrag_dual.store.migrations import read_migrations
+from graphrag_dual.store.model_batches import ModelBatch, find_batches, forget_batches, put_batch
+from graphrag_dual.store.model_calls import StoredAnswers, link_calls, put_spends, recent_calls, total_spends
 from graphrag_dual.store.query_book import cypher_folder
 
 pytestmark = pytest.mark.neo4j
@@ -289,8 +292,28 @@ def test_every_query_of_the_book_runs_in_the_life_of_a_workspace(
     again = {"version": first.version, "name": first.name, "checksum": first.checksum}
     on(server, lambda database: database.write("record_migration", **again))
     assert on(server, lambda database: database.read("applied_migrations")) == before
+    on(server, lambda database: paid_paths(database, named.settings.workspace))
     on(server, lambda database: rare_paths(database, named.settings.workspace))
     assert sorted(BOOK.keys() - seen) == []
+
+
+async def paid_paths(database: Database, workspace: str) -> None:
+    """What only a paid language model comes to."""
+    document = document_id(workspace, "a.txt")
+    finished = await database.read("finished_chunks", workspace=workspace, ids=[document])
+    answers = StoredAnswers(database, workspace=workspace)
+    await answers.put("key", CachedAnswer("{}", "m", 7, 3))
+    assert await answers.get("key") == CachedAnswer("{}", "m", 7, 3)
+    assert await answers.kept(["key", "none"]) == {"key"}
+    await link_calls(database, workspace, {finished[0]["id"]: ["key"]})
+    (call,) = await recent_calls(database, workspace, model="m", limit=5)
+    assert (call.document.uri, call.output_tokens) == ("a.txt", 3)
+    spend = Spend("extract", "m", calls=1, input_tokens=7, output_tokens=3, cost=0.5)
+    await put_spends(database, workspace, [spend], run="r", job="ingest")
+    assert await total_spends(database, workspace) == [spend]
+    await put_batch(database, workspace, ModelBatch("file", "m", 1, 0.5, state="done"))
+    assert [batch.input_file for batch in await find_batches(database, workspace)] == ["file"]
+    await forget_batches(database, workspace)
 
 
 async def rare_paths(database: Database, workspace: str) -> None:
