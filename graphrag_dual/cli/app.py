@@ -50,7 +50,8 @@ for module in (server, index, entities, lifecycle, query, money, evaluation, ope
 def run(arguments: Sequence[str]) -> int:
     """Run one command and give back its exit code."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
-    logging.getLogger("neo4j").setLevel(logging.ERROR)
+    for chatty in ("neo4j", "pypdf"):
+        logging.getLogger(chatty).setLevel(logging.ERROR)
     try:
         result = app(args=list(arguments), standalone_mode=False)
     except GraphRagDualError as error:

@@ -24,6 +24,7 @@ _SIGNS = {
     f"{_WORD}noBreakHyphen": "-",
 }
 _HEADING = re.compile(r"heading (\d)$", re.IGNORECASE)
+_LIST = -1
 _MAX_STYLES = 20  # a chain of styles that are based on one another
 _NO_TITLES = frozenset({"Word Document", "PowerPoint Presentation"})  # what programs write who were told none
 _BREAK = "\n\n"
@@ -51,13 +52,13 @@ class DocxLoader:
 
 
 def _heading_levels(document: Any) -> dict[str, int]:
-    """Heading level by style id, of those styles that have one."""
+    """``_level`` by style id, of those styles that have one."""
     levels = {style.style_id: _level(style) for style in document.styles}
     return {style_id: level for style_id, level in levels.items() if level}
 
 
 def _level(style: Any) -> int:
-    """The level of a style, or of one that it is based on; a title has 1, and 0 is none."""
+    """Heading level of a style, or of one that it is based on; a title has 1, an item of a list ``_LIST``, others 0."""
     for _ in range(_MAX_STYLES):
         if style is None:
             break
@@ -66,6 +67,8 @@ def _level(style: Any) -> int:
             return int(match[1])
         if name.lower() == "title":
             return 1
+        if name.startswith("List "):
+            return _LIST
         style = getattr(style, "base_style", None)
     return 0
 
@@ -85,9 +88,10 @@ def _paragraph(element: Any, levels: dict[str, int]) -> str:
     text = "".join(_inline(element)).strip()
     style = element.find(f"{_WORD}pPr/{_WORD}pStyle")
     level = levels.get(style.get(f"{_WORD}val"), 0) if style is not None else 0
-    if text and level:
+    if text and level > 0:
         return markdown.heading(level, text)
-    return f"- {text}" if text and element.find(f"{_WORD}pPr/{_WORD}numPr") is not None else text
+    listed = level == _LIST or element.find(f"{_WORD}pPr/{_WORD}numPr") is not None
+    return f"- {text}" if text and listed else text
 
 
 def _inline(element: Any) -> Iterator[str]:

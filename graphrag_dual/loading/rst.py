@@ -20,9 +20,11 @@ from graphrag_dual.model import Document
 
 __all__ = ["RstLoader"]
 
-_MAX_PARSED = 2_000_000  # characters; docutils reads some 100 KB a second
+_MAX_PARSED = 500_000  # characters; docutils reads less than 100 KB a second
+_MAX_BLOCK = 10_000  # characters without a blank line: marks that nothing closes take the square of them, here a second
 _MAX_NESTED = 8  # directives within directives that docutils does not know
 _BREAK = "\n\n"
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _ROLE = re.compile(r":[\w:+.-]+:`(?P<text>[^`]*)`")
 _LABEL = re.compile(r"(?P<label>.*\S)\s*<[^<>]*>", re.DOTALL)
 _DIRECTIVE = re.compile(r"\.\. (?P<name>[\w:+.-]+)::[ \t]*(?P<argument>.*)")
@@ -39,7 +41,8 @@ class RstLoader:
     """Sections, paragraphs, lists, tables and code; the title is the first section's.
 
     Nothing is included from other files and nothing is run.  Of directives and roles that docutils does not know, such as
-    Sphinx's, the text is kept.  Text that docutils cannot read, or more than 2 MB of it, is taken as it stands.
+    Sphinx's, the text is kept.  Text that docutils cannot read in good time, such as more than 500 KB, is taken as it
+    stands.
     """
 
     suffixes = frozenset({".rst", ".rest"})
@@ -48,9 +51,13 @@ class RstLoader:
         """Read one file as one document; ``Raises`` as in ``ports.Loader``."""
         check_size(path)
         text = clean_text(decode(path.read_bytes()))
-        blocks = _read(text) if len(text) <= _MAX_PARSED else []
+        blocks = _read(text) if _is_quickly_read(text) else []
         title = next((block.lstrip("# ") for block in blocks if block.startswith("#")), "")
         yield make_document(_BREAK.join(blocks) or text, workspace=workspace, uri=uri, title=title or file_stem(uri))
+
+
+def _is_quickly_read(text: str) -> bool:
+    return len(text) <= _MAX_PARSED and max(map(len, _BLANK_LINE.split(text))) <= _MAX_BLOCK
 
 
 def _read(text: str) -> list[str]:

@@ -38,7 +38,7 @@ def test_a_text_document_keeps_headings_lists_and_tables_in_their_order(tmp_path
     document = only(saved(tmp_path, "a.docx", docx_bytes()))
     assert document.title == "Handbook"
     assert document.text == (
-        "# Handbook\n\n# Install\n\nTake the package.\n\nfirst\n\n"
+        "# Handbook\n\n# Install\n\nTake the package.\n\n- first\n\n"
         "| name | office |\n| --- | --- |\n| Ada\\|Ida | Oslo |\n\n## Linux\n\nAfter the table."
     )
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -90,3 +91,10 @@ def test_text_that_is_no_rst_stands_as_it_is(tmp_path: Path) -> None:
 
 def test_the_date_of_today_is_not_part_of_a_document(tmp_path: Path) -> None:
     assert rst(tmp_path, "on |today|\n\n.. |today| date::\n").text == "on today"
+
+
+def test_marks_that_nothing_closes_do_not_take_for_ever(tmp_path: Path) -> None:
+    text = "\n".join("*a " * 3000 for _ in range(30))
+    started = time.process_time()
+    assert rst(tmp_path, text).text == text
+    assert time.process_time() - started < 2
