@@ -334,7 +334,7 @@ async def rare_paths(database: Database, workspace: str) -> None:
     await database.write("put_exact_terms", rows=[])
     await database.write("put_metadata", rows=[])
     await database.write("put_names", rows=[])
-    await bookkeeping_of_models(database, workspace)
+    assert await database.read("verifiable_entities", workspace=workspace, after="", limit=5)
     everything = {"documents": [], "any_type": True, "types": [], "terms": "", "quoted": "", "named_ids": []}
     found = await database.read("filtered_local_lists", **asked, **everything, vector=vector, lists=["chunk_dense"])
     assert {row["id"] for row in found} == {None}  # no document is admitted
@@ -351,23 +351,6 @@ async def rare_paths(database: Database, workspace: str) -> None:
         await database.write(name)
         await database.write(name.replace("drop", "create"), dimensions=DIMENSIONS)
     await database.read("await_indexes", timeout_s=60)
-
-
-async def bookkeeping_of_models(database: Database, workspace: str) -> None:
-    """What only a paid language model comes to: kept answers, bills and batches."""
-    mine = {"workspace": workspace}
-    chunk = (await database.read("finished_chunks", **mine, ids=[document_id(workspace, "a.txt")]))[0]["id"]
-    answer = {"id": f"{workspace}-call", "model": "m", "answer": "{}", "input_tokens": 3, "output_tokens": 1}
-    await database.write("put_model_calls", **mine, rows=[answer])
-    await database.write("link_calls", **mine, rows=[{"chunk_id": chunk, "calls": [answer["id"]]}])
-    assert len(await database.read("kept_model_calls", **mine, ids=[answer["id"]])) == 1
-    assert (await database.read("model_calls", **mine, ids=[answer["id"]]))[0]["answer"] == "{}"
-    assert len(await database.read("read_model_calls", **mine, model="m", limit=5)) == 1
-    await database.write("put_spends", **mine, run="r", job="ingest", rows=[])
-    await database.write("put_model_batch", **mine, row={"id": f"{workspace}-batch", "state": "sent"})
-    (batch,) = await database.read("model_batches", **mine)
-    await database.write("drop_model_batches", **mine, ids=[batch["id"]])
-    assert await database.read("verifiable_entities", **mine, after="", limit=5)
 
 
 def test_a_read_query_is_refused_as_a_write_and_the_other_way_round(server: Connection) -> None:
