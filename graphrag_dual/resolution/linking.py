@@ -156,7 +156,9 @@ def _settled(
         entities[name].add(entity)
     same: dict[str, list[dict[str, Any]]] = {name: [] for name in entities}
     for merge in {merge for identity in identities for merge in identity.merges}:
-        same[ids[merge.one]].append({"id": ids[merge.other], "reason": merge.reason, "score": merge.score})
+        one, other = ids.get(merge.one), ids.get(merge.other)
+        if one in same and other in same:  # a decision may join through a name that nobody mentions any more
+            same[one].append({"id": other, "reason": merge.reason, "score": merge.score})
     return [
         {
             "id": name,
