@@ -25,7 +25,8 @@ async def run(engine: Engine, arguments: Sequence[str]) -> JobResult:
     if ingested.stopped:
         return JobResult(
             sentence=f"{ingested.documents} documents; {ingested.stopped}",
-            result={"ingest": asdict(ingested)},
+            details=(*(f"{one.uri}: {one.reason}" for one in ingested.problems), *ingested.failed_chunks),
+            result={"ingest": asdict(ingested), "problems": [asdict(problem) for problem in ingested.problems]},
             exit_code=ingested.stop_code,
         )
     refreshed = await engine.refresh()

@@ -182,7 +182,7 @@ async def report_age(database: Database, workspace: str) -> ReportAge | None:
 async def latest_unreadable(database: Database, workspace: str) -> list[SourceProblem]:
     """What the latest run that read files could not read, as its record has it."""
     rows = await database.read("latest_reading", workspace=workspace)
-    problems: list[dict[str, object]] = json.loads(rows[0]["result"])["problems"] if rows else []
+    problems: list[dict[str, object]] = json.loads(rows[0]["result"]).get("problems", []) if rows else []
     return [SourceProblem(str(one["uri"]), str(one["reason"])) for one in problems]
 
 

@@ -118,8 +118,9 @@ def test_every_recorded_triple_is_in_the_graph(indexed: Indexed, corpus: Corpus,
     expected = {triple for record in corpus.records for triple in well_formed(record)}
     rows = cypher(
         own,
-        "MATCH (f:Fact {workspace: $workspace})-[:STATED_IN]->(:Chunk)-[:FROM_DOCUMENT]->(d:Document) "
-        "RETURN DISTINCT d.uri AS document, f.subject AS subject, f.predicate AS predicate, f.object AS object",
+        "MATCH (f:Fact {workspace: $workspace})-[s:STATED_IN]->(:Chunk)-[:FROM_DOCUMENT]->(d:Document) "
+        "MATCH (a:EntityName {id: s.subject_name}) MATCH (b:EntityName {id: s.object_name}) "
+        "RETURN DISTINCT d.uri AS document, a.name AS subject, s.predicate AS predicate, b.name AS object",
     )
     stored = {
         (row["document"], *(normalise_name(row[part]) for part in ("subject", "predicate", "object"))) for row in rows
