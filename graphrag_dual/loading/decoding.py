@@ -80,7 +80,7 @@ def _fits(data: bytes, encoding: str) -> bool:
         if not _CHARACTER_SET.match(codecs.lookup(encoding).name):
             return False
         codecs.getincrementaldecoder(encoding)().decode(data)
-    except (UnicodeDecodeError, LookupError):
+    except (ValueError, LookupError):  # undecodable, no such encoding, or a name that is none
         return False
     return True
 

@@ -17,6 +17,8 @@ STORABLE = st.text(st.characters(codec="utf-8", exclude_characters="\ufeff"), mi
 def test_marked_unicode_comes_back_letter_by_letter(text: str, encoding: str) -> None:
     if encoding == "utf-8" and sum(char < " " for char in text) * 5 > len(text.encode()[:1000]):
         return  # as many control characters as there are in UTF-16
+    if encoding == "utf-16" and text.startswith("\0"):
+        return  # its first bytes are the mark of UTF-32
     assert decode(text.encode(encoding)) == text
 
 
