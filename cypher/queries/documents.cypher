@@ -79,6 +79,14 @@ CALL (c) {
   OPTIONAL MATCH (report)-[:HAS_FINDING]->(finding:Finding)
   DETACH DELETE finding, report
 }
+// Also a report on a community whose members the chunk does not mention any more, since its names were linked anew.
+CALL (c) {
+  MATCH (c)<-[:CITES]-(:Finding)<-[:HAS_FINDING]-(:CommunityReport)-[:REPORTS_ON]->(:__Community__)
+        -[:PARENT_COMMUNITY*0..12]->(:__Community__)<-[:REPORTS_ON]-(report:CommunityReport)
+  WITH DISTINCT report
+  OPTIONAL MATCH (report)-[:HAS_FINDING]->(finding:Finding)
+  DETACH DELETE finding, report
+}
 CALL (c) {
   MATCH (c)<-[read:READ]-(call:ModelCall)
   DELETE read

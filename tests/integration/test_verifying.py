@@ -155,3 +155,14 @@ def test_a_text_that_cannot_be_read_is_said(engine: GraphRAG, tmp_path: Any) -> 
     (tmp_path / "void.md").write_text("", encoding="utf-8")
     with pytest.raises(InputError, match=r"void\.md"):
         engine.verify_deleted("a.md", sources=[tmp_path / "void.md"])
+
+
+@pytest.mark.parametrize("uri", ["pack.zip", "docs/"])
+def test_what_lies_in_an_archive_or_folder_is_found_as_still_indexed(engine: GraphRAG, uri: str) -> None:
+    member = f"{uri.rstrip('/')}/inner.md"
+    engine.ingest(documents_of({member: KEPT}, engine.settings.workspace))
+    assert "Document" in {one.kind for one in engine.verify_deleted(uri).residue}
+
+    engine.delete([uri])
+
+    assert engine.verify_deleted(uri).clean
