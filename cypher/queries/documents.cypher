@@ -79,14 +79,6 @@ CALL (c) {
   OPTIONAL MATCH (report)-[:HAS_FINDING]->(finding:Finding)
   DETACH DELETE finding, report
 }
-// Also a report on a community whose members the chunk does not mention any more, since its names were linked anew.
-CALL (c) {
-  MATCH (c)<-[:CITES]-(:Finding)<-[:HAS_FINDING]-(:CommunityReport)-[:REPORTS_ON]->(:__Community__)
-        -[:PARENT_COMMUNITY*0..12]->(:__Community__)<-[:REPORTS_ON]-(report:CommunityReport)
-  WITH DISTINCT report
-  OPTIONAL MATCH (report)-[:HAS_FINDING]->(finding:Finding)
-  DETACH DELETE finding, report
-}
 CALL (c) {
   MATCH (c)<-[read:READ]-(call:ModelCall)
   DELETE read
@@ -94,6 +86,16 @@ CALL (c) {
   DELETE call
 }
 DETACH DELETE c;
+
+// name: drop_reports_of_chunks(workspace: STRING, chunk_ids: LIST<STRING>) write
+// Remove every report that could hold a word of these chunks: once their names stand for other entities, nothing leads from a
+// chunk to the reports that were written from it.
+MATCH (c:Chunk {workspace: $workspace}) USING INDEX c:Chunk(id) WHERE c.id IN $chunk_ids
+MATCH (c)<-[:FROM_CHUNK]-(:__Entity__)-[:IN_COMMUNITY]->(:__Community__)-[:PARENT_COMMUNITY*0..12]->(:__Community__)
+      <-[:REPORTS_ON]-(report:CommunityReport)
+WITH DISTINCT report
+OPTIONAL MATCH (report)-[:HAS_FINDING]->(finding:Finding)
+DETACH DELETE finding, report;
 
 // name: delete_documents(workspace: STRING, ids: LIST<STRING>) write
 // Remove documents whose chunks are gone.
