@@ -249,6 +249,7 @@ def test_what_a_model_affirms_is_joined_until_the_name_is_gone(settings: Setting
         assert rag.verify_entities(least=0.5).joined == ()  # from kept answers
         assert len(chat.prompts) == asked
         assert rag.unmerge("Scrooge", "Ebenezer Scrooge")
+        assert rag.verify_entities(least=0.5).joined == ()  # the user has the last word
         assert rag.digest() == apart
         rag.merge_entities("Scrooge", "Ebenezer Scrooge")
         rag.delete(["a.md"])
