@@ -3,11 +3,13 @@
 // $phrase, else ''. No row means that nothing was found. A URI in the record of a run (`JobRun`) is no content and not listed.
 CALL () {
   MATCH (d:Document {workspace: $workspace})
-  WHERE d.uri = $uri OR d.uri STARTS WITH $uri + '#' OR d.id = $document_id
+  WHERE d.uri = $uri OR d.uri STARTS WITH $uri + '#' OR d.id = $document_id OR ($uri ENDS WITH '/' AND d.uri STARTS WITH $uri)
+        OR (toLower($uri) =~ '.*[.](zip|eml)' AND d.uri STARTS WITH $uri + '/')
   RETURN 'still indexed' AS problem, 'Document' AS kind, d.id AS id, 'uri' AS property
 UNION ALL
   MATCH (c:Chunk {workspace: $workspace})-[:FROM_DOCUMENT]->(d:Document)
-  WHERE d.uri = $uri OR d.uri STARTS WITH $uri + '#' OR d.id = $document_id
+  WHERE d.uri = $uri OR d.uri STARTS WITH $uri + '#' OR d.id = $document_id OR ($uri ENDS WITH '/' AND d.uri STARTS WITH $uri)
+        OR (toLower($uri) =~ '.*[.](zip|eml)' AND d.uri STARTS WITH $uri + '/')
   RETURN 'still indexed' AS problem, 'Chunk' AS kind, c.id AS id, 'text' AS property
 UNION ALL
   MATCH (n:Stale {workspace: $workspace})

@@ -87,6 +87,16 @@ CALL (c) {
 }
 DETACH DELETE c;
 
+// name: drop_reports_of_chunks(workspace: STRING, chunk_ids: LIST<STRING>) write
+// Remove every report that could hold a word of these chunks: once their names stand for other entities, nothing leads from a
+// chunk to the reports that were written from it.
+MATCH (c:Chunk {workspace: $workspace}) USING INDEX c:Chunk(id) WHERE c.id IN $chunk_ids
+MATCH (c)<-[:FROM_CHUNK]-(:__Entity__)-[:IN_COMMUNITY]->(:__Community__)-[:PARENT_COMMUNITY*0..12]->(:__Community__)
+      <-[:REPORTS_ON]-(report:CommunityReport)
+WITH DISTINCT report
+OPTIONAL MATCH (report)-[:HAS_FINDING]->(finding:Finding)
+DETACH DELETE finding, report;
+
 // name: delete_documents(workspace: STRING, ids: LIST<STRING>) write
 // Remove documents whose chunks are gone.
 MATCH (d:Document {workspace: $workspace}) USING INDEX d:Document(id) WHERE d.id IN $ids AND NOT (d)<-[:FROM_DOCUMENT]-()

@@ -139,7 +139,7 @@ REMOVE f:Stale;
 MATCH (n:Pending {workspace: $workspace})
 WHERE NOT n.id IN $refused
 WITH n LIMIT $limit
-RETURN n.id AS id,
+RETURN n.id AS id, coalesce(n.context, '') AS context,
        CASE
          WHEN n:Chunk THEN n.context + '\n' + n.text
          WHEN n:__Entity__ THEN n.name + CASE n.description WHEN '' THEN '' ELSE ': ' + n.description END
@@ -150,7 +150,9 @@ RETURN n.id AS id,
 
 // name: put_embeddings(workspace: STRING, rows: LIST<MAP>) write
 // Store embeddings, checked by the caller for length, finiteness and norm, which the server would not complain about.
+// A chunk that got another context while it was embedded stays pending.
 UNWIND $rows AS row
 MATCH (n:Pending {id: row.id, workspace: $workspace}) USING INDEX n:Pending(id)
+WHERE coalesce(n.context, '') = row.context
 CALL db.create.setNodeVectorProperty(n, 'embedding', row.vector)
 REMOVE n:Pending;

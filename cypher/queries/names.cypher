@@ -122,7 +122,7 @@ ORDER BY entity, one, other;
 // name: resolution_rules(workspace: STRING) read
 // What users decided: names that are one entity (`together`) and names that are not (`apart`).
 MATCH (r:ResolutionRule {workspace: $workspace})
-RETURN r.one AS one, r.other AS other, r.kind AS kind, r.reason AS reason, r.score AS score
+RETURN r.one AS one, r.other AS other, r.kind AS kind, r.origin AS origin, r.reason AS reason, r.score AS score
 ORDER BY one, other;
 
 // name: put_resolution_rule(id: STRING, workspace: STRING, one: STRING, other: STRING, kind: STRING, origin: STRING, reason: STRING, score: FLOAT) write

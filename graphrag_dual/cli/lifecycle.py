@@ -10,7 +10,7 @@ import typer
 
 from graphrag_dual.api import GraphRAG
 from graphrag_dual.cli.index import ingest_json, show_failed_share, show_ingest, show_refresh, show_some
-from graphrag_dual.cli.options import AsJson, Extractor, Home, Workspace, Yes, opened
+from graphrag_dual.cli.options import AsJson, Extractor, Home, Workspace, Yes, opened, stoppable
 from graphrag_dual.cli.output import console, print_json, to_plain
 from graphrag_dual.config import Settings
 from graphrag_dual.errors import UsageError
@@ -63,8 +63,10 @@ def sync(
         if plan.delete and max_deletes is None and not yes and not as_json and _at_terminal():
             typer.confirm(f"delete {len(plan.delete)} of {plan.stored} documents?", abort=True)
             max_deletes = 1.0
-        report = rag.sync(folders, plan=plan, max_delete_share=max_deletes, extractor=extractor)
-        refreshed = rag.refresh() if refresh else None
+        with stoppable(rag):
+            report = rag.sync(folders, plan=plan, max_delete_share=max_deletes, extractor=extractor)
+        stopped = report.ingested is not None and bool(report.ingested.stopped)
+        refreshed = rag.refresh() if refresh and not stopped else None
     return _show_sync(report, refreshed, settings, as_json=as_json)
 
 

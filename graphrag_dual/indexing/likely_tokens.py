@@ -14,7 +14,7 @@ def likely_tokens(text: str) -> int:
     """Tokens of ``text`` as tokenizers of the byte-pair and word-piece kinds count them in the mean.
 
     A word counts one token up to 8 letters, two up to 13, else three; three digits one; line breaks and a character beyond
-    ASCII, such as a Chinese one, one.  ``models.openai_embedder.estimated_tokens`` is the estimate on the high side.
+    ASCII, such as a Chinese one, one.  ``models.tokens.estimated_tokens`` is the estimate on the high side.
     """
     return round(sum(map(_weight, _PIECE.findall(text))))
 

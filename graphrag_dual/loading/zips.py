@@ -32,6 +32,7 @@ _MAX_DIRECTORY = MAX_MEMBERS * 500
 _BLOCK = 1_000_000
 
 _END = struct.Struct("<4s4H2LH")
+_END_64 = struct.Struct("<4sQ2H2L4Q4sLQL")  # with its locator, before the other one, whose numbers it overrules
 _COMPOUND_FILE = bytes.fromhex("d0cf11e0a1b11ae1")
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _DRIVE = re.compile(r"[A-Za-z]:")
@@ -66,12 +67,14 @@ def _check_directory(path: Path) -> None:
     if size == 0:
         raise InputError("empty", hint="leave the file out")
     with path.open("rb") as file:
-        file.seek(max(0, size - _END.size - 0xFFFF))
+        file.seek(max(0, size - _END_64.size - _END.size - 0xFFFF))
         tail = file.read()
     start = tail.rfind(b"PK\5\6")
     if start < 0 or len(tail) - start < _END.size:
         raise InputError("corrupt: not a zip file, or cut short", hint="repair or leave out the file")
     _, _, _, _, count, directory_bytes, _, _ = _END.unpack_from(tail, start)
+    if start >= _END_64.size and tail.startswith(b"PK\6\7", start - 20):
+        _, _, _, _, _, _, _, count, directory_bytes, *_ = _END_64.unpack_from(tail, start - _END_64.size)
     if count > MAX_MEMBERS or directory_bytes > _MAX_DIRECTORY:
         raise InputError(f"too many members: at most {MAX_MEMBERS} are read", hint="unpack it and give the folder")
 

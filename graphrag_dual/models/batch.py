@@ -158,7 +158,7 @@ def _remote(batch: Any) -> RemoteBatch:
 
 def _answers(text: str) -> Iterator[BatchAnswer]:
     """Read a file of answers; a line that is broken is passed over, as if it had not come."""
-    for line in text.splitlines():
+    for line in text.split("\n"):  # not by splitlines: JSON strings may hold other line separators as they are
         try:
             row = json.loads(line)
             custom_id = str(row["custom_id"])

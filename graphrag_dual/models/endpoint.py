@@ -242,10 +242,13 @@ def _tokens(answer: object, estimate: int) -> tuple[int, int]:
         spent = _Answered.model_validate(answer).usage
     except ValidationError:
         spent = None
-    if spent is not None and spent.prompt_tokens is not None:
-        return spent.prompt_tokens, spent.completion_tokens or 0
+    spent = spent or _Spent()
     choices = answer.get("choices", []) if isinstance(answer, dict) else []
-    return estimate, estimated_tokens(json.dumps(choices, ensure_ascii=False)) if choices else 0
+    written = estimated_tokens(json.dumps(choices, ensure_ascii=False)) if choices else 0
+    return (
+        estimate if spent.prompt_tokens is None else spent.prompt_tokens,
+        written if spent.completion_tokens is None else spent.completion_tokens,
+    )
 
 
 class _Spent(BaseModel):

@@ -110,12 +110,14 @@ def _normalised(one: str, other: str) -> tuple[str, str]:
 
 
 async def _reach(database: Database, workspace: str, names: tuple[str, str], wanted: _Kind) -> bool:
-    """Forget a decision to the contrary; where that is not enough, remember this one."""
+    """Forget a decision to the contrary; where that is not enough, or a model would decide so again, remember this one."""
     if await _state(database, workspace, names) == wanted:
         return False
+    rules = await database.read("resolution_rules", workspace=workspace)
+    by_model = any((rule["one"], rule["other"], rule["origin"]) == (*names, "model") for rule in rules)
     await database.write("drop_resolution_rule", id=_rule_id(workspace, names))
     await _link_again(database, workspace, names)
-    if await _state(database, workspace, names) != wanted:
+    if by_model or await _state(database, workspace, names) != wanted:
         await _remember(database, workspace, names, wanted)
         await _link_again(database, workspace, names)
     if await _state(database, workspace, names) != wanted:

@@ -7,7 +7,7 @@ before, the chunks that mention it are written again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -79,15 +79,16 @@ async def _with_all_alike(
     database: Database, workspace: str, ids: Sequence[str], decisions: Sequence[tuple[str, str, Decision]]
 ) -> _Names:
     """The named ones and all that could be the same as any of them, step by step until nothing new turns up."""
-    names, wanted = _Names(), set(ids)
+    names, wanted, asked = _Names(), set(ids), set[str]()
     while wanted:
+        # Also through a name that nobody mentions any more: what two decisions join by it is one entity.
+        wanted |= _decided_with(wanted, decisions)
+        asked |= wanted
         rows = await database.read("name_evidence", workspace=workspace, ids=sorted(wanted))
         fresh = {row["id"]: row for row in rows}
         names.rows |= fresh
         wanted = {other for row in fresh.values() for other in row["same_as"]}
         wanted.update(one for row in fresh.values() for mention in row["mentions"] for one in mention["alias_of"])
-        for one, other, _ in decisions:
-            wanted.update({one, other} if {one, other} & fresh.keys() else ())
         alike = await database.read(
             "names_alike",
             workspace=workspace,
@@ -98,10 +99,19 @@ async def _with_all_alike(
             entity_ids=_distinct(one for row in fresh.values() for one in row["entity_ids"]),
         )
         wanted.update(row["id"] for row in alike)
-        wanted -= names.rows.keys()
-        if not rows:  # names that an alias or a decision speaks of and nobody mentions
-            break
+        wanted -= asked
     return names
+
+
+def _decided_with(ids: Set[str], decisions: Sequence[tuple[str, str, Decision]]) -> set[str]:
+    """All names that decisions, step by step, tie to ``ids``."""
+    found: set[str] = set()
+    fresh: set[str] = set(ids)
+    while fresh:
+        tied = {end for one, other, _ in decisions if one in fresh or other in fresh for end in (one, other)}
+        fresh = tied - found - ids
+        found |= fresh
+    return found
 
 
 def _distinct(values: Iterable[str]) -> list[str]:

@@ -68,7 +68,11 @@ async def _embed(database: Database, embedder: Embedder, workspace: str, rows: S
     # The server would take a vector of another length, and leave it out of the index without a word.
     checked = usable_vectors(given, dimensions=embedder.dimensions, count=len(texts))
     vectors = {text: list(vector) for text, vector in zip(texts, checked, strict=True) if vector is not None}
-    embedded = [{"id": row["id"], "vector": vectors[row["text"]]} for row in rows if row["text"] in vectors]
+    embedded = [
+        {"id": row["id"], "context": row["context"], "vector": vectors[row["text"]]}
+        for row in rows
+        if row["text"] in vectors
+    ]
     if embedded:
         async with database.locks[WRITING]:
             await database.write("put_embeddings", workspace=workspace, rows=embedded)

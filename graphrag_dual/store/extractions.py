@@ -58,9 +58,11 @@ async def rewrite_extractions(
 ) -> None:
     """Write what was extracted from chunks again, with the entities that their names stand for now.
 
-    ``entity_of(name_id, chunk_id)`` is None for a name that stands for the same entity as before.
+    ``entity_of(name_id, chunk_id)`` is None for a name that stands for the same entity as before.  Reports that were written
+    from these chunks go: when a chunk is deleted later, nothing would lead to them any more.
     """
     for page in grouped(chunk_ids, limit=_RECORDS_PER_WRITE // 20):
+        await database.write("drop_reports_of_chunks", workspace=workspace, chunk_ids=page)
         rows = await database.read("chunk_extractions", workspace=workspace, chunk_ids=page)
         for group in grouped(rows, size=_records, limit=_RECORDS_PER_WRITE):
             await _put(database, workspace, [_linked(row, _entities_in(row, entity_of)) for row in group])

@@ -86,6 +86,21 @@ def test_a_decision_outlives_the_documents_that_it_was_made_on(marked: GraphRAG)
         assert rag.digest() == joined
 
 
+def test_names_joined_through_one_that_is_gone_are_joined_in_any_order(marked: GraphRAG) -> None:
+    texts = {"a.md": "<Ada|met|Bo>", "b.md": "<Byron|met|Bo>", "x.md": "<Lovelace|met|Bo>"}
+    with marked as rag:
+        rag.ingest(documents_of(texts, rag.settings.workspace))
+        rag.merge_entities("Ada", "Lovelace")
+        rag.merge_entities("Lovelace", "Byron")
+        rag.delete(["x.md"])
+        together = rag.digest()
+        rag.delete(["b.md"])
+        rag.ingest(documents_of({"b.md": texts["b.md"]}, rag.settings.workspace))
+
+        assert entities(rag.settings)["Ada"] == ("ada", "byron")
+        assert rag.digest() == together
+
+
 def test_a_name_that_nobody_mentions_cannot_be_merged(marked: GraphRAG) -> None:
     with marked as rag:
         rag.ingest(documents_of(TEXTS, rag.settings.workspace))
@@ -234,6 +249,7 @@ def test_what_a_model_affirms_is_joined_until_the_name_is_gone(settings: Setting
         assert rag.verify_entities(least=0.5).joined == ()  # from kept answers
         assert len(chat.prompts) == asked
         assert rag.unmerge("Scrooge", "Ebenezer Scrooge")
+        assert rag.verify_entities(least=0.5).joined == ()  # the user has the last word
         assert rag.digest() == apart
         rag.merge_entities("Scrooge", "Ebenezer Scrooge")
         rag.delete(["a.md"])

@@ -155,3 +155,33 @@ def test_a_text_that_cannot_be_read_is_said(engine: GraphRAG, tmp_path: Any) -> 
     (tmp_path / "void.md").write_text("", encoding="utf-8")
     with pytest.raises(InputError, match=r"void\.md"):
         engine.verify_deleted("a.md", sources=[tmp_path / "void.md"])
+
+
+def test_a_report_of_the_time_before_its_names_were_parted_goes_with_the_chunk(settings: Settings) -> None:
+    texts = {
+        "a.md": f"<KW|is|KW> {GONE.partition('.')[0].replace('<', '').replace('>', '')}.",
+        "b.md": "<Kestrel|sells|kites>.",
+    }
+    writer = NamedWriter("test:quoting")
+    with GraphRAG(
+        settings, embedder=HashEmbedder(DIMENSIONS), extractor=MarkupExtractor(), report_writer=writer
+    ) as rag:
+        rag.ingest(documents_of(texts, settings.workspace))
+        rag.merge_entities("KW", "Kestrel")
+        rag.refresh()
+        assert "CommunityReport" in verify(rag, texts["a.md"])
+        rag.unmerge("KW", "Kestrel")
+        rag.delete(["a.md"])
+
+        assert verify(rag, texts["a.md"]) == []
+
+
+@pytest.mark.parametrize("uri", ["pack.zip", "docs/"])
+def test_what_lies_in_an_archive_or_folder_is_found_as_still_indexed(engine: GraphRAG, uri: str) -> None:
+    member = f"{uri.rstrip('/')}/inner.md"
+    engine.ingest(documents_of({member: KEPT}, engine.settings.workspace))
+    assert "Document" in {one.kind for one in engine.verify_deleted(uri).residue}
+
+    engine.delete([uri])
+
+    assert engine.verify_deleted(uri).clean

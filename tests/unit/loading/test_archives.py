@@ -120,6 +120,20 @@ def test_too_many_members_are_refused_before_any_is_looked_at(tmp_path: Path) ->
     assert reason == "too many members: at most 10000 are read"
 
 
+def test_too_many_members_that_only_the_larger_directory_record_tells_of_are_refused(tmp_path: Path) -> None:
+    data = zip_bytes(dict.fromkeys(map(str, range(10_001)), "x"))
+    body, end = data[:-22], data[-22:]
+    _, _, _, _, count, size, start, _ = struct.unpack("<4s4H2LH", end)
+    larger = struct.pack("<4sQ2H2L4Q", b"PK\6\6", 44, 45, 45, 0, 0, count, count, size, start)
+    locator = struct.pack("<4sLQL", b"PK\6\7", 0, len(body), 1)
+    small = struct.pack("<4s4H2LH", b"PK\5\6", 0, 0, 1, 1, 46, start, 0)
+    path = saved(tmp_path, body + larger + locator + small)
+    with zipfile.ZipFile(path) as archive:
+        assert len(archive.namelist()) == 10_001  # what would be read but for the limit
+
+    assert list(problems_in(path).values()) == ["too many members: at most 10000 are read"]
+
+
 def test_archives_may_be_packed_two_deep_and_no_deeper(tmp_path: Path) -> None:
     third = zip_bytes({"c.txt": "third"})
     second = zip_bytes({"b.txt": "second", "third.zip": third})
