@@ -74,10 +74,14 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class SourceProblem:
-    """A file, or a row of one, that could not become a document, and why; the others are loaded all the same."""
+    """A file, or a row of one, that could not become a document, and why; the others are loaded all the same.
+
+    One that is ``harmless`` is only to be known of: what it speaks of is loaded too.
+    """
 
     uri: str
     reason: str
+    harmless: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,7 +106,8 @@ def noise_in(document: Document, chunks: Sequence[Chunk]) -> str:
     if not noise:
         return ""
     characters = sum(len(chunk.text) for chunk in noise)
-    return f"{document.uri}: {characters} characters from line {noise[0].line} on, base64, minified code or the like"
+    what = f"{characters} characters from line {noise[0].line} on, base64, minified code or the like"
+    return f"{document.uri}: {what}: kept, neither embedded nor extracted"
 
 
 def _chunks(

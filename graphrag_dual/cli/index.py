@@ -142,7 +142,7 @@ def show_ingest(report: IngestReport) -> None:
         console.print(f"  {report.stopped}", markup=False)
     show_some("record turned down", report.rejected)
     show_some("not extracted", report.failed_chunks)
-    show_some("kept as it is, neither embedded nor extracted", report.noise)
+    show_some("note", report.noise)
     show_some("not read", [f"{problem.uri}: {problem.reason}" for problem in report.problems])
 
 

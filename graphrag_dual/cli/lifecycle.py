@@ -10,7 +10,19 @@ import typer
 
 from graphrag_dual.api import GraphRAG
 from graphrag_dual.cli.index import ingest_json, show_failed_share, show_ingest, show_refresh, show_some
-from graphrag_dual.cli.options import AsJson, Extractor, Home, Workspace, Yes, opened, stoppable
+from graphrag_dual.cli.options import (
+    AsJson,
+    Budget,
+    Exclude,
+    Extractor,
+    Home,
+    Include,
+    Wait,
+    Workspace,
+    Yes,
+    opened,
+    stoppable,
+)
 from graphrag_dual.cli.output import console, print_json, to_plain
 from graphrag_dual.config import Settings
 from graphrag_dual.errors import UsageError
@@ -44,16 +56,21 @@ def sync(
             show_default="max_delete_share",
         ),
     ] = None,
+    include: Include = None,
+    exclude: Exclude = None,
     extractor: Extractor = None,
     refresh: Annotated[bool, typer.Option("--refresh", help="Build communities and reports afterwards.")] = False,
+    budget: Budget = None,
+    wait: Wait = 0.0,
     home: Home = None,
     workspace: Workspace = None,
     as_json: AsJson = False,
 ) -> int:
     """Make the index hold what the folders hold: add, change, then delete. At a terminal it asks before it deletes."""
     settings = Settings.load(home=home, workspace=workspace)
-    with opened(home=home, workspace=workspace) as rag:
-        plan = rag.plan_sync(folders)
+    globs = {"include": include or (), "exclude": exclude or ()}
+    with opened(home=home, workspace=workspace, budget=budget) as rag:
+        plan = rag.plan_sync(folders, **globs)
         if not as_json:
             _show_plan(plan)
         if plan_only:
@@ -64,7 +81,9 @@ def sync(
             typer.confirm(f"delete {len(plan.delete)} of {plan.stored} documents?", abort=True)
             max_deletes = 1.0
         with stoppable(rag):
-            report = rag.sync(folders, plan=plan, max_delete_share=max_deletes, extractor=extractor)
+            report = rag.sync(
+                folders, plan=plan, max_delete_share=max_deletes, extractor=extractor, wait_s=wait, **globs
+            )
         stopped = report.ingested is not None and bool(report.ingested.stopped)
         refreshed = rag.refresh() if refresh and not stopped else None
     return _show_sync(report, refreshed, settings, as_json=as_json)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from anyio import to_thread
 
+from graphrag_dual.batching import grouped
 from graphrag_dual.ids import normalise_name
 from graphrag_dual.ledger import Spend
 from graphrag_dual.ports import ChatModel, Observer
@@ -16,6 +17,7 @@ from graphrag_dual.store.database import Database
 __all__ = ["EntityVerification", "ask_about_names"]
 
 _PAGE = 2000
+_PAIRS_PER_STEP = 32
 
 
 @dataclass(slots=True)
@@ -48,11 +50,15 @@ async def ask_about_names(
     found = await to_thread.run_sync(lambda: candidate_pairs(entities, least=least))
     pairs = [pair for pair in found if _names(pair) not in decided][:limit]
     observer.progress("verify", 0, len(pairs))
-    verdicts = await verify_pairs(chat, pairs, concurrency=concurrency)
-    observer.progress("verify", len(pairs), len(pairs))
-    await remember_verdicts(database, workspace, verdicts.decisions)
-    joined = tuple((decision.one, decision.other) for decision in verdicts.decisions)
-    return EntityVerification(len(pairs), joined, verdicts.failed)
+    report = EntityVerification()
+    for group in grouped(pairs, limit=_PAIRS_PER_STEP):  # what was paid for is kept, whatever comes later
+        verdicts = await verify_pairs(chat, group, concurrency=concurrency)
+        await remember_verdicts(database, workspace, verdicts.decisions, declined=verdicts.declined)
+        report.asked += len(group)
+        report.joined += tuple((decision.one, decision.other) for decision in verdicts.decisions)
+        report.failed += verdicts.failed
+        observer.progress("verify", report.asked, len(pairs))
+    return report
 
 
 def _names(pair: CandidatePair) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 import anyio
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
-from graphrag_dual.errors import GraphRagDualError
+from graphrag_dual.errors import ConfigError, DatabaseError, GraphRagDualError
 from graphrag_dual.indexing.reporting import IngestReport, IngestTools
 from graphrag_dual.indexing.stopping import ENDS_A_RUN, Stop, too_many_failed
 from graphrag_dual.model import Chunk, Document, Extraction, Usage
@@ -115,8 +115,8 @@ class ExtractionStage:
     async def _extract(self, document: Document, chunk: Chunk) -> tuple[Extraction, Usage]:
         try:
             return await self._tools.extractor.extract(chunk, document)
-        except ENDS_A_RUN:
-            raise
+        except (*ENDS_A_RUN, DatabaseError, ConfigError):
+            raise  # no chunk is at fault
         except Exception as error:  # recorded with the chunk and tried again; the chunks beside it are paid for
             reason = error.what if isinstance(error, GraphRagDualError) else f"{type(error).__name__}: {error}"
             return Extraction(chunk.id, "failed", reason=well_formed(reason)[:500]), Usage()

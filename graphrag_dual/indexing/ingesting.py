@@ -175,7 +175,9 @@ def _only_documents(
         if stop.asked:
             return
         problem = source if isinstance(source, SourceProblem) else _fault(source, workspace)
-        if problem is not None:
+        if problem is not None and problem.harmless:
+            report.noise.append(f"{problem.uri}: {problem.reason}")
+        elif problem is not None:
             report.problems.append(problem)
         elif isinstance(source, Document):
             yield source

@@ -9,7 +9,7 @@ __all__ = ["ENDS_A_RUN", "Stop", "too_many_failed"]
 # What no other chunk would fare better with: the run stops and keeps what it has; no chunk is recorded as failed.
 ENDS_A_RUN = (BudgetReached, ModelUnavailable)
 
-_TRIED_AT_LEAST = 20
+_TRIED_AT_LEAST, _FAILED_AT_LEAST = 20, 5
 
 
 class Stop:
@@ -42,7 +42,7 @@ class Stop:
 
 def too_many_failed(*, tried: int, failed: int, max_share: float) -> str:
     """Why a run that ``tried`` so many chunks should not burn the rest, or ``""``."""
-    if tried < _TRIED_AT_LEAST or failed / tried <= max_share:
+    if tried < _TRIED_AT_LEAST or failed < _FAILED_AT_LEAST or failed / tried <= max_share:
         return ""
     return (
         f"{failed} of the first {tried} chunks failed, more than max_failed_share allows ({max_share:.0%}): "

@@ -129,7 +129,7 @@ def list_sources(sources: Iterable[Document | SourceProblem], *, folders: Sequen
     problems: list[SourceProblem] = []
     for source in sources:
         if isinstance(source, SourceProblem):
-            problems.append(source)
+            problems += [] if source.harmless else [source]
         else:
             documents.append(Listed(source.id, source.uri, source.content_hash, content_hash(source.text)))
     return Listing(tuple(folders), tuple(documents), tuple(problems))

@@ -46,7 +46,7 @@ async def waiting_chunks(
 def _readable(sources: Iterable[Document | SourceProblem], counts: Counts) -> Iterable[Document]:
     for source in sources:
         if isinstance(source, SourceProblem):
-            counts.problems.append(source)
+            counts.problems += [] if source.harmless else [source]
         else:
             yield source
 

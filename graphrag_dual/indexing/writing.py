@@ -306,12 +306,11 @@ class Indexing:
             raise ConfigError("there is no language model to ask", hint="set OPENAI_API_KEY or OPENAI_BASE_URL")
         async with self.turn("verify") as turn:
             check_budget(self._ledger, [self._chat.model_name])
-            answers = StoredAnswers(self._database, workspace=self._workspace)
             with self._ledger.stage("resolve"):
                 report = await ask_about_names(
                     self._database,
                     self._workspace,
-                    CachingChat(self._chat, answers, ledger=self._ledger),
+                    self._chat,  # verdicts are kept, not answers
                     least=least,
                     limit=limit,
                     concurrency=self._settings.model_concurrency,

@@ -30,4 +30,4 @@ class CodeLoader:
         yield make_document(text, workspace=workspace, uri=uri, title=uri, metadata={"language": language})
         if language and not is_readable(language):
             reason = f"indexed as plain text: no parser for {language}; run: pip install 'graphrag-dual[code]'"
-            yield SourceProblem(f"*{path.suffix.lower()}", reason)
+            yield SourceProblem(f"*{path.suffix.lower()}", reason, harmless=True)

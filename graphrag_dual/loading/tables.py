@@ -78,11 +78,13 @@ def text_field(names: Iterable[str]) -> str:
 
 def _names(cells: Sequence[Cell]) -> list[str]:
     """Column names that are all different, so that no cell takes the place of another."""
-    names: list[str] = []
+    names: dict[str, None] = {}  # in order; a list would make a wide table take the square of its columns
     for number, cell in enumerate(cells, start=1):
         name = _shown(cell) or f"column {number}"
-        names.append(name if name not in names else f"{name} ({number})")
-    return names
+        while name in names:
+            name += f" ({number})"
+        names[name] = None
+    return list(names)
 
 
 def _shown(cell: object) -> str:

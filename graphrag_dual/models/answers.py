@@ -119,7 +119,7 @@ def read_answer(text: str, form: type[Form], *, repair: bool = True) -> tuple[Fo
                 problem = problem or _explain(error)
     whole = _whole_but_broken(text) if repair and not problem else ""
     if whole:
-        repaired = repair_json(whole, return_objects=True)
+        repaired = _repaired(whole)
         if issubclass(form, ReadableForm) and (read := form.read_text(json.dumps(repaired))) is not None:
             return read, True
         for _, reading in _readings(repaired, form):
@@ -146,6 +146,25 @@ def _whole_but_broken(text: str) -> str:
     return inside if balanced and _PAIRS[inside[0]] == inside[-1] else ""
 
 
+def _repaired(text: str) -> Any:
+    """Mend broken JSON; None where it is nested deeper than anything that is meant as an answer."""
+    try:
+        return _written(repair_json(text, return_objects=True))
+    except RecursionError:
+        return None
+
+
+def _written(value: Any) -> Any:
+    """The value with ``?`` for lone surrogates, which JSON can spell and UTF-8 cannot carry."""
+    if isinstance(value, str):
+        return value.encode("utf-8", errors="replace").decode("utf-8")
+    if isinstance(value, list):
+        return [_written(item) for item in value]
+    if isinstance(value, dict):
+        return {_written(key): _written(item) for key, item in value.items()}
+    return value
+
+
 def json_values(text: str) -> list[Any]:
     """Give the outermost objects and arrays in ``text``, in order."""
     return [value for value in _json_values(text) if not isinstance(value, _Pieces)]
@@ -159,7 +178,7 @@ def _json_values(text: str) -> Iterator[Any]:
     """
     decoder = json.JSONDecoder(strict=False, parse_constant=_no_constant)
     try:
-        yield decoder.decode(text.strip())
+        yield _written(decoder.decode(text.strip()))
         return
     except (ValueError, RecursionError):
         text = without_thinking(text)
@@ -185,6 +204,7 @@ def _found_values(text: str, decoder: json.JSONDecoder) -> Iterator[tuple[Any, i
         else:
             try:
                 value, place = decoder.raw_decode(text, bracket.start())
+                value = _written(value)
             except (ValueError, RecursionError):
                 depth = 1
             else:

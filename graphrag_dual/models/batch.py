@@ -104,7 +104,8 @@ class BatchChat:
         """Start the batch of an uploaded file, or find the one that was started before."""
 
         async def once(client: openai.AsyncOpenAI) -> RemoteBatch:
-            async for batch in client.batches.list(limit=100):
+            page = await client.batches.list(limit=100)  # newest first; no further, as a server may not know of pages
+            for batch in page.data:
                 if batch.input_file_id == input_file:
                     return _remote(batch)
             created = await client.batches.create(

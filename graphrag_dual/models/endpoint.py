@@ -23,7 +23,7 @@ from graphrag_dual.errors import BudgetReached, ConfigError, ModelError, ModelRe
 from graphrag_dual.ledger import Ledger, Reservation
 from graphrag_dual.models.pacing import Pace
 from graphrag_dual.models.prices import open_prices
-from graphrag_dual.models.tokens import estimated_tokens
+from graphrag_dual.models.tokens import TokenCount, estimated_tokens
 
 __all__ = ["Endpoint", "RequestRejected"]
 
@@ -242,18 +242,16 @@ def _tokens(answer: object, estimate: int) -> tuple[int, int]:
         spent = _Answered.model_validate(answer).usage
     except ValidationError:
         spent = None
-    spent = spent or _Spent()
-    choices = answer.get("choices", []) if isinstance(answer, dict) else []
-    written = estimated_tokens(json.dumps(choices, ensure_ascii=False)) if choices else 0
-    return (
-        estimate if spent.prompt_tokens is None else spent.prompt_tokens,
-        written if spent.completion_tokens is None else spent.completion_tokens,
-    )
+    sent, written = (spent.prompt_tokens, spent.completion_tokens) if spent is not None else (None, None)
+    if written is None:
+        choices = answer.get("choices", []) if isinstance(answer, dict) else []
+        written = estimated_tokens(json.dumps(choices)) if choices else 0
+    return estimate if sent is None else sent, written
 
 
 class _Spent(BaseModel):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
+    prompt_tokens: TokenCount = None
+    completion_tokens: TokenCount = None
 
 
 class _Answered(BaseModel):

@@ -30,6 +30,7 @@ from graphrag_dual.models.answers import (
 )
 from graphrag_dual.models.dialect import Dialect, Rung, learned_of
 from graphrag_dual.models.endpoint import Endpoint, RequestRejected
+from graphrag_dual.models.tokens import TokenCount
 from graphrag_dual.vectors import well_formed
 
 __all__ = ["OpenAIChat", "Rung"]
@@ -51,11 +52,11 @@ class _Message(BaseModel):
 
     @property
     def text(self) -> str:
-        """The content without reasoning that came in a part or a field of its own."""
+        """The content, well-formed and without reasoning that came in a part or a field of its own."""
         if isinstance(self.content, list):
             texts = [part.get("text") for part in self.content if isinstance(part, dict) and part.get("type") == "text"]
-            return "".join(text for text in texts if isinstance(text, str))
-        return self.content or ""
+            return well_formed("".join(text for text in texts if isinstance(text, str)))
+        return well_formed(self.content or "")
 
 
 class _Choice(BaseModel):
@@ -64,8 +65,8 @@ class _Choice(BaseModel):
 
 
 class _Spent(BaseModel):
-    prompt_tokens: int | None = None
-    completion_tokens: int | None = None
+    prompt_tokens: TokenCount = None
+    completion_tokens: TokenCount = None
 
 
 class _ChatReply(BaseModel):

@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import re
+from typing import Annotated
 
-__all__ = ["cut", "estimated_tokens"]
+from pydantic import BeforeValidator
+
+__all__ = ["TokenCount", "cut", "estimated_tokens"]
 
 _PIECE = re.compile(r"[A-Za-z]+|[0-9]+|\n+|[^\x00-\x7f]|[^\sA-Za-z0-9]|\s{2,}")
+_MOST = 10**9  # of one call; whoever counts more, or less than none, has not counted
+
+
+def _counted(value: object) -> object:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MOST else None
+
+
+TokenCount = Annotated[int | None, BeforeValidator(_counted)]
+"""Tokens as a server counted them; None where it said nothing that can be a count."""
 
 
 def estimated_tokens(text: str) -> int:

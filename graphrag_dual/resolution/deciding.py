@@ -70,19 +70,25 @@ async def keep_names_apart(database: Database, workspace: str, one: str, other: 
     return changed
 
 
-async def remember_verdicts(database: Database, workspace: str, decisions: Sequence[Decision]) -> None:
-    """Keep what a model decided about names, as long as chunks mention both, and link these names again."""
-    for made in decisions:
+async def remember_verdicts(
+    database: Database, workspace: str, decisions: Sequence[Decision], *, declined: Sequence[tuple[str, str]]
+) -> None:
+    """Keep what a model said of names as long as chunks mention both, and link again those that it joined.
+
+    The ``declined`` are only not asked about again.
+    """
+    verdicts = [((made.one, made.other), str(made.kind), made.reason, made.score) for made in decisions]
+    for pair, kind, reason, score in [*verdicts, *((names, "declined", "", 0.0) for names in declined)]:
         await database.write(
             "put_resolution_rule",
-            id=_rule_id(workspace, (made.one, made.other)),
+            id=_rule_id(workspace, pair),
             workspace=workspace,
-            one=made.one,
-            other=made.other,
-            kind=made.kind,
+            one=pair[0],
+            other=pair[1],
+            kind=kind,
             origin="model",
-            reason=made.reason,
-            score=made.score,
+            reason=reason,
+            score=score,
         )
     names = sorted({name for made in decisions for name in (made.one, made.other)})
     if names:

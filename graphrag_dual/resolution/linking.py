@@ -70,6 +70,8 @@ async def _decisions(database: Database, workspace: str) -> list[tuple[str, str,
     """What users decided, each with the ids of the two names."""
     decisions: list[tuple[str, str, Decision]] = []
     for row in await database.read("resolution_rules", workspace=workspace):
+        if row["kind"] == "declined":
+            continue  # a model was asked and did not join them: that decides nothing
         decision = Decision(row["kind"], row["one"], row["other"], row["reason"], row["score"])
         decisions.append((entity_id(workspace, decision.one), entity_id(workspace, decision.other), decision))
     return decisions

@@ -2,8 +2,8 @@
 
     VerifiableEntity -> candidate_pairs (blocking) -> verify_pairs (one small question each) -> Decision
 
-Off by default: it costs a call a pair.  A yes becomes a decision to join with the model's reason; a no becomes nothing, so
-that a definition which a later document gives still counts.  Names whose numbers differ are never asked about.
+Off by default: it costs a call a pair.  A yes becomes a decision to join; a no decides nothing, so that a definition which
+a later document gives still counts.  Names whose numbers differ are never asked about.
 """
 
 from __future__ import annotations
@@ -64,16 +64,17 @@ class CandidatePair:
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """What came of asking: decisions to join, pairs of names without an answer and why, and what was spent."""
+    """What came of asking: decisions to join, pairs of names that are not one or unsure, those without an answer and why."""
 
     decisions: tuple[Decision, ...]
+    declined: tuple[tuple[str, str], ...]
     failed: tuple[str, ...]
     usage: Usage
 
 
 class _Verdict(BaseModel):
-    verdict: Literal["yes", "no", "unsure"]
     reason: str = Field(default="", description="one short sentence")
+    verdict: Literal["yes", "no", "unsure"]
 
 
 def candidate_pairs(entities: Sequence[VerifiableEntity], *, least: float = 0.85, most: int = 5) -> list[CandidatePair]:
@@ -114,6 +115,11 @@ async def verify_pairs(chat: ChatModel, pairs: Iterable[CandidatePair], *, concu
         usage += spent
     return Verdicts(
         tuple(decision for decision, _, _ in answers if decision),
+        tuple(
+            _names(pair)
+            for pair, (decision, _, failure) in zip(asked, answers, strict=True)
+            if not decision and not failure
+        ),
         tuple(failure for _, _, failure in answers if failure),
         usage,
     )
@@ -127,9 +133,13 @@ async def _ask(chat: ChatModel, pair: CandidatePair) -> tuple[Decision | None, U
         return None, Usage(calls=1), f"{pair.one.name} and {pair.other.name}: {error.what}"
     if answer.verdict != "yes":
         return None, usage, ""
+    # The model's own reason may quote a text, and would outlive it.
+    return Decision("together", *_names(pair), f"{chat.model_name} affirms it", pair.similarity), usage, ""
+
+
+def _names(pair: CandidatePair) -> tuple[str, str]:
     one, other = sorted((normalise_name(pair.one.name), normalise_name(pair.other.name)))
-    reason = " ".join(answer.reason.split())[:_MOST_CHARS] or "no reason given"
-    return Decision("together", one, other, f"{chat.model_name}: {reason}", pair.similarity), usage, ""
+    return one, other
 
 
 def _entry(entity: VerifiableEntity) -> str:

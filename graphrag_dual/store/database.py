@@ -135,6 +135,7 @@ class Database:
         self.uri = uri
         self.database = database
         self.writes = 0
+        self._lost = False  # the server could not be reached the last time
         self.locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     @classmethod
@@ -228,15 +229,27 @@ class Database:
 
     async def _run(self, query: Query, arguments: Mapping[str, object], timeout_s: float | None) -> list[Row]:
         async with _translated(self.uri, self.database):
-            if query.mode == "read":
-                try:
-                    return await self._run_at_once(query, arguments, timeout_s)
-                except (DriverError, Neo4jError) as error:
-                    if not error.is_retryable():
-                        raise
-            elif query.mode == "auto":
+            if self._lost:  # else each of the writes that end a run would be retried for half a minute in vain
+                with anyio.fail_after(_CONNECT_S):
+                    await self._driver.verify_connectivity()
+            try:
+                rows = await self._run_as_asked(query, arguments, timeout_s)
+            except (ServiceUnavailable, SessionExpired, OSError):
+                self._lost = True
+                raise
+            self._lost = False
+            return rows
+
+    async def _run_as_asked(self, query: Query, arguments: Mapping[str, object], timeout_s: float | None) -> list[Row]:
+        if query.mode == "read":
+            try:
                 return await self._run_at_once(query, arguments, timeout_s)
-            return await self._run_managed(query, arguments, timeout_s)
+            except (DriverError, Neo4jError) as error:
+                if not error.is_retryable():
+                    raise
+        elif query.mode == "auto":
+            return await self._run_at_once(query, arguments, timeout_s)
+        return await self._run_managed(query, arguments, timeout_s)
 
     async def _run_at_once(self, query: Query, arguments: Mapping[str, object], timeout_s: float | None) -> list[Row]:
         """One message there and one back, where a managed transaction takes three of each; nothing is retried."""

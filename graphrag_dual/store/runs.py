@@ -18,7 +18,7 @@ import anyio
 from anyio import to_thread
 
 from graphrag_dual.concurrency import first_cause
-from graphrag_dual.errors import JobBusy
+from graphrag_dual.errors import DatabaseError, GraphRagDualError, JobBusy, ModelError
 from graphrag_dual.store.database import Database, Row
 from graphrag_dual.store.holders import describe_holder, holder, is_dead
 
@@ -126,10 +126,18 @@ async def run_record(database: Database, workspace: str, job: str, *, wait_s: fl
         except BaseException as error:
             cause = first_cause(error)
             with anyio.CancelScope(shield=True):
-                await _finish(database, record, "failed", f"{type(cause).__name__}: {cause}")
+                await _finish(database, record, "failed", _told(cause))
             raise
         with anyio.CancelScope(shield=True):
             await _finish(database, record, "done", "")
+
+
+def _told(error: BaseException) -> str:
+    """What a record may keep of an error: what a server or model said may quote a document, which the record outlives."""
+    name = type(error).__name__
+    if isinstance(error, DatabaseError | ModelError):
+        return f"{name}: {error.hint}" if error.hint else name
+    return f"{name}: {error.what}" if isinstance(error, GraphRagDualError) else name
 
 
 async def _finish(database: Database, record: RunRecord, state: str, error: str) -> None:

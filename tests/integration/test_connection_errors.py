@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import secrets
+import time
 from collections.abc import Iterator
 from urllib.parse import urlsplit
 
@@ -129,3 +130,46 @@ def test_what_community_edition_cannot_be_made_to_refuse_is_translated_by_its_co
     with pytest.raises(DatabaseError, match=cause) as error:
         asyncio.run(refuse())
     assert error.value.hint
+
+
+def test_a_server_that_is_lost_is_waited_for_once_and_not_with_each_write_that_ends_a_run(server: Connection) -> None:
+    address = urlsplit(server.uri)
+    pipes: set[asyncio.Task[None]] = set()
+
+    async def carry(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+        try:
+            while data := await source.read(65536):
+                target.write(data)
+        finally:
+            target.close()
+
+    async def relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        inward, outward = await asyncio.open_connection(address.hostname, address.port)
+        pipes.update(asyncio.create_task(carry(*ends)) for ends in ((reader, outward), (inward, writer)))
+
+    async def lost() -> float:
+        door = await asyncio.start_server(relay, "127.0.0.1", 0)
+        uri = f"bolt://127.0.0.1:{door.sockets[0].getsockname()[1]}"
+        one = await Database.open(uri=uri, username=server.username, password=server.password, database=server.database)
+        port = door.sockets[0].getsockname()[1]
+        door.close()
+        for pipe in pipes:
+            pipe.cancel()
+        await asyncio.gather(*pipes, return_exceptions=True)
+        with pytest.raises(DatabaseError, match="unreachable"):
+            await one.write("release_lease", name="lost", owner="nobody")
+        started = time.monotonic()
+        for _ in range(3):
+            with pytest.raises(DatabaseError, match="unreachable"):
+                await one.write("release_lease", name="lost", owner="nobody")
+        seconds = time.monotonic() - started
+        door = await asyncio.start_server(relay, "127.0.0.1", port)
+        await one.write("release_lease", name="lost", owner="nobody")
+        await one.aclose()
+        door.close()
+        for pipe in pipes:
+            pipe.cancel()
+        await asyncio.gather(*pipes, return_exceptions=True)
+        return seconds
+
+    assert asyncio.run(lost()) < 10

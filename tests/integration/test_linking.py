@@ -243,10 +243,10 @@ def test_what_a_model_affirms_is_joined_until_the_name_is_gone(settings: Setting
         report = rag.verify_entities(least=0.5)
         assert report.joined == (("ebenezer scrooge", "scrooge"),)
         assert report.asked == len(chat.prompts) > 1
-        assert [merge.reason for merge in rag.merges()] == ["test:judge: the same miser"]
+        assert [merge.reason for merge in rag.merges()] == ["test:judge affirms it"]
         assert rag.verify_entities(least=0.5).joined == ()
         asked = len(chat.prompts)
-        assert rag.verify_entities(least=0.5).joined == ()  # from kept answers
+        assert rag.verify_entities(least=0.5).joined == ()  # what was declined is not asked again
         assert len(chat.prompts) == asked
         assert rag.unmerge("Scrooge", "Ebenezer Scrooge")
         assert rag.verify_entities(least=0.5).joined == ()  # the user has the last word

@@ -106,6 +106,35 @@ def server(httpserver: HTTPServer) -> Server:
     return Server(httpserver)
 
 
+@pytest.mark.parametrize(("sent", "written"), [(-5_000_000, 3), (10**30, 3), (10, -1), (10, 10**30), ("many", None)])
+def test_counts_that_are_none_are_estimated_and_lower_no_bill(server: Server, sent: object, written: object) -> None:
+    answer = json.loads(reply(CLEAN).get_data(as_text=True))
+    body = json.dumps({**answer, "usage": {"prompt_tokens": sent, "completion_tokens": written}})
+    server.script(Response(body, content_type="application/json"))
+
+    assert server.records() == RECORDS
+
+    (spend,) = server.ledger.spends()
+    assert 0 < spend.input_tokens < 1000
+    assert 0 < spend.output_tokens < 1000
+
+
+def test_letters_that_no_database_can_store_cost_no_answer(server: Server) -> None:
+    things = '{"things": [{"name": "P\\ud800im", "type": "\\udfff"}], "ties": []}'
+    server.script(reply(things), reply(f"Mended: {things[:-1]},}}"), reply("Pim \ud800"))
+
+    for _ in range(2):
+        assert server.records().things == [Thing(name="P?im", type="?")]
+    assert server.text() == "Pim ?"
+
+
+def test_an_answer_nested_too_deep_is_asked_for_once_more(server: Server) -> None:
+    server.script(reply('{"things": ' + "[" * 3000 + "]" * 3000 + "}"), reply(CLEAN))
+
+    assert server.records() == RECORDS
+    assert len(server.bodies) == 2
+
+
 # -- FC-01: valid content in the wrong wrapper -------------------------------------------------------------------------
 
 
