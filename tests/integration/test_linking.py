@@ -253,6 +253,6 @@ def test_what_a_model_affirms_is_joined_until_the_name_is_gone(settings: Setting
         assert rag.digest() == apart
         rag.merge_entities("Scrooge", "Ebenezer Scrooge")
         rag.delete(["a.md"])
-        assert cypher(settings, "MATCH (r:ResolutionRule {workspace: $workspace}) RETURN r.origin AS origin") == [
-            {"origin": "user"}
-        ]
+        assert cypher(
+            settings, "MATCH (r:ResolutionRule {workspace: $workspace, kind: 'together'}) RETURN r.origin AS origin"
+        ) == [{"origin": "user"}]

@@ -98,6 +98,7 @@ def test_noise_is_kept_and_neither_embedded_nor_extracted_nor_found(settings: Se
         report = rag.ingest(documents)
         assert report.noise == [
             f"docs/picture.md: {len(_NOISE)} characters from line 5 on, base64, minified code or the like"
+            ": kept, neither embedded nor extracted"
         ]
         assert not any(_NOISE[:50] in seen for seen in extractor.seen)
         rows = cypher(

@@ -28,14 +28,15 @@ def test_an_entity_has_no_more_candidates_than_asked_for() -> None:
     assert len(candidate_pairs(crowd, most=9)) == 28
 
 
-def test_a_yes_is_a_decision_with_the_models_reason_and_a_no_is_none() -> None:
+def test_a_yes_is_a_decision_without_the_models_words_and_a_no_is_none() -> None:
     pairs = [
         CandidatePair(entity("Big  Blue"), entity("IBM"), 0.91),
         CandidatePair(entity("Rome"), entity("Italy"), 0.9),
     ]
     chat = ScriptedChat([{"verdict": "yes", "reason": "a nickname\nof it"}, {"verdict": "no"}])
     found = asyncio.run(verify_pairs(chat, pairs, concurrency=1))
-    assert found.decisions == (Decision("together", "big blue", "ibm", "test:scripted: a nickname of it", 0.91),)
+    assert found.decisions == (Decision("together", "big blue", "ibm", "test:scripted affirms it", 0.91),)
+    assert found.declined == (("italy", "rome"),)
     assert found.failed == ()
     assert found.usage.calls == 2
 
