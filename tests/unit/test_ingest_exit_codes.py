@@ -65,4 +65,4 @@ def test_the_json_of_a_report_counts_language_model_calls_apart_from_embeddings(
     assert (plain["model_calls"], plain["embedded"]) == (4, 7)
     assert plain["failed_share"] == 0.25
     assert plain["outcomes"] == {"done": 3, "failed": 1}
-    assert plain["problems"] == [{"uri": "0.pdf", "reason": "encrypted"}]
+    assert plain["problems"] == [{"uri": "0.pdf", "reason": "encrypted", "harmless": False}]

@@ -14,6 +14,7 @@ class _Failing(Database):
 
     def __init__(self, error: Neo4jError) -> None:
         self.uri = self.database = ""
+        self._lost = False
         self._error = error
         self.attempts: list[str] = []
 
