@@ -30,6 +30,7 @@ CALL (d, row) {
   FOREACH (_ IN CASE WHEN coalesce(c.context <> part.context, true) AND NOT part.noise THEN [1] ELSE [] END | SET c:Pending)
   SET c.context = part.context, c.index = part.index, c.start = part.start, c.end = part.end, c.heading = part.heading,
       c.page = part.page, c.line = part.line, c.exact_terms = part.exact_terms
+  FOREACH (_ IN CASE WHEN row.again AND NOT part.noise THEN [1] ELSE [] END | SET c.outcome = 'pending')
   REMOVE c:Unread
   FOREACH (_ IN CASE WHEN part.cjk THEN [1] ELSE [] END | SET c:CjkChunk)
   FOREACH (_ IN CASE WHEN part.cjk THEN [] ELSE [1] END | REMOVE c:CjkChunk)

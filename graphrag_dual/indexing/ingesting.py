@@ -235,7 +235,7 @@ async def _put_group(
             changed.append((document, chunks))
             report.noise += filter(None, [noise_in(document, chunks)])
     async with tools.database.locks[WRITING]:
-        await put_document_batch(tools.database, tools.workspace, changed, known=known)
+        await put_document_batch(tools.database, tools.workspace, changed, known=known, again=tools.by_document)
     report.chunks += sum(len(chunks) for _, chunks in changed)
     return waiting + await _unfinished(tools, changed)
 

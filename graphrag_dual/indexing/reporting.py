@@ -56,6 +56,7 @@ class IngestReport:
 class IngestTools:
     """What a run works with.
 
+    ``by_document`` says that the extractor reads whole documents, so that all chunks of a changed one are extracted again.
     ``max_tokens`` bounds a chunk, ``concurrency`` the extractions in flight; a run stops early when more than
     ``max_failed_share`` of the chunks fail.
     """
@@ -68,3 +69,4 @@ class IngestTools:
     max_tokens: int
     concurrency: int
     max_failed_share: float
+    by_document: bool = False

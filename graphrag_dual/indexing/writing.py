@@ -15,7 +15,7 @@ from anyio import to_thread
 from graphrag_dual.chunking import chunk_window
 from graphrag_dual.config import Settings
 from graphrag_dual.errors import BatchesRunning, ConfigError, UsageError
-from graphrag_dual.extraction import extraction_options, open_extractor
+from graphrag_dual.extraction import RecordedExtractor, extraction_options, open_extractor
 from graphrag_dual.ids import document_id
 from graphrag_dual.indexing.asking import EntityVerification, ask_about_names
 from graphrag_dual.indexing.billing import BilledExtractor, billed, check_budget, paid_model, spent_since
@@ -379,15 +379,17 @@ class Indexing:
         return CachingChat(chat, answers, ledger=self._ledger, parameters=getattr(chat, "parameters", ""))
 
     def _unchecked_tools(self, extractor: str | None, chat: ChatModel | None) -> IngestTools:
+        opened = self._open_extractor(extractor, chat)
         return IngestTools(
             database=self._database,
             workspace=self._workspace,
             embedder=self._embedder,
-            extractor=self._open_extractor(extractor, chat),
+            extractor=opened,
             observer=self._observer,
             max_tokens=chunk_window(self._embedder.max_tokens, chunk_tokens=self._settings.chunk_tokens),
             concurrency=self._settings.model_concurrency,
             max_failed_share=self._settings.max_failed_share,
+            by_document=isinstance(opened, RecordedExtractor),
         )
 
     def _open_extractor(self, named: str | None, chat: ChatModel | None) -> Extractor:

@@ -63,15 +63,23 @@ async def finished_chunks(database: Database, workspace: str, ids: Sequence[str]
 
 
 async def put_document_batch(
-    database: Database, workspace: str, batch: Sequence[tuple[Document, Sequence[Chunk]]], *, known: Iterable[str]
+    database: Database,
+    workspace: str,
+    batch: Sequence[tuple[Document, Sequence[Chunk]]],
+    *,
+    known: Iterable[str],
+    again: bool = False,
 ) -> None:
-    """Write documents with their chunks; chunks that a known document no longer has go, with all that only they support."""
+    """Write documents with their chunks; chunks that a known document no longer has go, with all that only they support.
+
+    With ``again`` all chunks await extraction, also those that are as they were.
+    """
     changed = set(known)
     for document, chunks in batch:
         if document.id in changed:
             await _drop_vanished(database, workspace, document, chunks)
     for group in grouped(batch, size=lambda item: len(item[1]), limit=_CHUNKS_PER_WRITE):
-        rows = [_document_row(*item) for item in group]
+        rows = [{**_document_row(*item), "again": again} for item in group]
         await database.write("put_documents", workspace=workspace, scope=workspace_scope(workspace), rows=rows)
 
 

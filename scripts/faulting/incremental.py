@@ -12,7 +12,6 @@ import re
 import secrets
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from _server import DIMENSIONS, served
@@ -22,7 +21,7 @@ from graphrag_dual.errors import InputError
 from graphrag_dual.evaluation import read_dataset
 from graphrag_dual.extraction.recorded import RecordedExtractor
 from graphrag_dual.loading import make_document
-from graphrag_dual.model import Chunk, Document, Extraction, Usage
+from graphrag_dual.model import Document
 from graphrag_dual.models.testing import HashEmbedder
 
 __all__ = ["configure", "run"]
@@ -50,7 +49,7 @@ def run(arguments: argparse.Namespace) -> tuple[dict[str, int], bool]:
     with served(_WORKSPACE) as settings:
         # Chunks of a few sentences, so that a change touches some chunks of a document and leaves others.
         small = settings.model_copy(update={"chunk_tokens": 48})
-        extractor = _PassageExtractor(dataset.extraction)
+        extractor = RecordedExtractor(dataset.extraction)
         with GraphRAG(small, embedder=HashEmbedder(DIMENSIONS), extractor=extractor) as rag:
             for number in range(arguments.sequences):
                 chance = random.Random(f"{arguments.seed} {number}")
@@ -61,22 +60,6 @@ def run(arguments: argparse.Namespace) -> tuple[dict[str, int], bool]:
                 print(f"sequence {number}: {'same' if same else 'DIFFERENT'}", file=sys.stderr)
             _wipe(rag)
     return figures, figures["mismatches"] == 0
-
-
-class _PassageExtractor:
-    """What was recorded of a document and occurs in the chunk: as with a model, the chunk's text alone decides.
-
-    The recorded extractor itself looks at the whole document, in order to lose nothing.
-    """
-
-    def __init__(self, path: Path) -> None:
-        self._recorded = RecordedExtractor(path)
-        self.name = self._recorded.name
-
-    async def extract(self, chunk: Chunk, document: Document) -> tuple[Extraction, Usage]:
-        """Extract ``chunk`` as if it were a later passage of a document that consists of it."""
-        passage = replace(chunk, index=1, start=0, end=len(chunk.text))
-        return await self._recorded.extract(passage, replace(document, text=chunk.text))
 
 
 class _Sequence:
