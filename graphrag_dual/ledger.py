@@ -171,12 +171,18 @@ class Ledger:
         with self._lock:
             return len(self._open)
 
+    def require_price(self, model: str) -> None:
+        """Refuse a model whose price is not known, if there is a budget.
+
+        Raises:
+            ConfigError: there is a budget, and the price of ``model`` is not known.
+        """
+        if self.budget is not None and self.prices(model) is None:
+            raise _unknown_price(model, self.budget)
+
     def _check(self, model: str, cost: float | None, budget: float) -> None:
         if cost is None:
-            raise ConfigError(
-                f"there is a budget of {budget:g} USD, and the price of {model} is not known",
-                hint="set GRAPHRAG_DUAL_PRICE_INPUT_PER_MILLION and GRAPHRAG_DUAL_PRICE_OUTPUT_PER_MILLION in USD",
-            )
+            raise _unknown_price(model, budget)
         spent = self._booked()
         in_flight = sum(one.cost or 0.0 for one in self._open)
         if spent + in_flight + cost > budget:
@@ -200,3 +206,10 @@ class Ledger:
 
     def _count(self, stage: str, model: str) -> _Count:
         return self._counts.setdefault((stage, model), _Count())
+
+
+def _unknown_price(model: str, budget: float) -> ConfigError:
+    return ConfigError(
+        f"there is a budget of {budget:g} USD, and the price of {model} is not known",
+        hint="set GRAPHRAG_DUAL_PRICE_INPUT_PER_MILLION and GRAPHRAG_DUAL_PRICE_OUTPUT_PER_MILLION in USD",
+    )

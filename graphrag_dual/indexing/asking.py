@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from anyio import to_thread
 
 from graphrag_dual.batching import grouped
-from graphrag_dual.ids import normalise_name
 from graphrag_dual.ledger import Spend
 from graphrag_dual.ports import ChatModel, Observer
 from graphrag_dual.resolution.deciding import remember_verdicts
-from graphrag_dual.resolution.verifying import CandidatePair, VerifiableEntity, candidate_pairs, verify_pairs
+from graphrag_dual.resolution.verifying import VerifiableEntity, candidate_pairs, verify_pairs
 from graphrag_dual.store.database import Database
 
 __all__ = ["EntityVerification", "ask_about_names"]
@@ -48,7 +47,7 @@ async def ask_about_names(
         entities += [VerifiableEntity(**{**row, "facts": tuple(row["facts"])}) for row in rows]
     decided = {(row["one"], row["other"]) for row in await database.read("resolution_rules", workspace=workspace)}
     found = await to_thread.run_sync(lambda: candidate_pairs(entities, least=least))
-    pairs = [pair for pair in found if _names(pair) not in decided][:limit]
+    pairs = [pair for pair in found if pair.names not in decided][:limit]
     observer.progress("verify", 0, len(pairs))
     report = EntityVerification()
     for group in grouped(pairs, limit=_PAIRS_PER_STEP):  # what was paid for is kept, whatever comes later
@@ -59,8 +58,3 @@ async def ask_about_names(
         report.failed += verdicts.failed
         observer.progress("verify", report.asked, len(pairs))
     return report
-
-
-def _names(pair: CandidatePair) -> tuple[str, str]:
-    one, other = sorted((normalise_name(pair.one.name), normalise_name(pair.other.name)))
-    return one, other

@@ -11,7 +11,6 @@ import anyio
 from anyio import to_thread
 
 from graphrag_dual.concurrency import first_cause
-from graphrag_dual.errors import ConfigError
 from graphrag_dual.indexing.foreseeing import Foresight
 from graphrag_dual.ledger import Ledger, Spend
 from graphrag_dual.model import Chunk, Document, Extraction, Usage
@@ -83,12 +82,8 @@ def check_budget(ledger: Ledger, models: Iterable[str]) -> None:
     Raises:
         ConfigError: a price is not known.
     """
-    for model in filter(None, models if ledger.budget is not None else ()):
-        if ledger.prices(model) is None:
-            raise ConfigError(
-                f"there is a budget of {ledger.budget:g} USD, and the price of {model} is not known",
-                hint="set GRAPHRAG_DUAL_PRICE_INPUT_PER_MILLION and GRAPHRAG_DUAL_PRICE_OUTPUT_PER_MILLION in USD",
-            )
+    for model in filter(None, models):
+        ledger.require_price(model)
 
 
 def plus(one: Spend, other: Spend) -> Spend:

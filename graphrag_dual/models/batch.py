@@ -18,7 +18,7 @@ from pydantic import BaseModel
 
 from graphrag_dual.model import CachedAnswer, Usage
 from graphrag_dual.models.openai_compatible import OpenAIChat
-from graphrag_dual.models.tokens import estimated_tokens
+from graphrag_dual.models.tokens import SAFETY, estimated_tokens
 from graphrag_dual.ports import ChatRequest
 
 __all__ = ["BATCH_SHARE", "MAX_BATCH_BYTES", "MAX_BATCH_REQUESTS", "BatchAnswer", "BatchChat", "RemoteBatch"]
@@ -27,7 +27,6 @@ BATCH_SHARE = 0.5
 """What a call in a batch costs, as a share of its price."""
 MAX_BATCH_REQUESTS = 50_000
 MAX_BATCH_BYTES = 200_000_000
-_SAFETY = 2  # as for single requests: a text of random letters has more tokens than estimated
 _ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 
 
@@ -79,7 +78,7 @@ class BatchChat:
         body, limit = self._chat.request_body(form, system=system, user=user)
         line = {"custom_id": custom_id, "method": "POST", "url": "/v1/chat/completions", "body": body}
         text = json.dumps(line, ensure_ascii=False)
-        return f"{text}\n".encode(), _SAFETY * estimated_tokens(text), limit
+        return f"{text}\n".encode(), SAFETY * estimated_tokens(text), limit
 
     def read(self, request: ChatRequest, body: Mapping[str, Any]) -> tuple[CachedAnswer | None, Usage]:
         """The answer in a reply, None where it does not fit its form, and what it cost."""

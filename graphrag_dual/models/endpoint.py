@@ -23,7 +23,7 @@ from graphrag_dual.errors import BudgetReached, ConfigError, ModelError, ModelRe
 from graphrag_dual.ledger import Ledger, Reservation
 from graphrag_dual.models.pacing import Pace
 from graphrag_dual.models.prices import open_prices
-from graphrag_dual.models.tokens import TokenCount, estimated_tokens
+from graphrag_dual.models.tokens import SAFETY, SpentTokens, estimated_tokens
 
 __all__ = ["Endpoint", "RequestRejected"]
 
@@ -33,7 +33,6 @@ _log = logging.getLogger(__name__)
 _LONGEST_WAIT_S = 60.0
 _LOOK_S = 0.05
 _BACK_OFF = wait_exponential(multiplier=0.5, max=_LONGEST_WAIT_S) + wait_random(0, 0.5)
-_SAFETY = 2  # a text of random letters has more tokens than estimated, and a budget must hold for it too
 _KEYLESS = "none"  # local servers ask for no key, but the client wants one
 _URL_HINT = "check OPENAI_BASE_URL and that the server is up"
 
@@ -174,7 +173,7 @@ class Endpoint:
         while True:
             try:
                 return self.ledger.reserve(
-                    self._model, input_tokens=_SAFETY * estimate, max_output_tokens=max_output_tokens
+                    self._model, input_tokens=SAFETY * estimate, max_output_tokens=max_output_tokens
                 )
             except BudgetReached:
                 if not self.ledger.in_flight:
@@ -249,13 +248,8 @@ def _tokens(answer: object, estimate: int) -> tuple[int, int]:
     return estimate if sent is None else sent, written
 
 
-class _Spent(BaseModel):
-    prompt_tokens: TokenCount = None
-    completion_tokens: TokenCount = None
-
-
 class _Answered(BaseModel):
-    usage: _Spent | None = None
+    usage: SpentTokens | None = None
 
 
 def _azure(settings: Settings, key: str) -> RequestOptions:

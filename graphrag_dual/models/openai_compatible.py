@@ -30,7 +30,7 @@ from graphrag_dual.models.answers import (
 )
 from graphrag_dual.models.dialect import Dialect, Rung, learned_of
 from graphrag_dual.models.endpoint import Endpoint, RequestRejected
-from graphrag_dual.models.tokens import TokenCount
+from graphrag_dual.models.tokens import SpentTokens
 from graphrag_dual.vectors import well_formed
 
 __all__ = ["OpenAIChat", "Rung"]
@@ -64,18 +64,13 @@ class _Choice(BaseModel):
     finish_reason: str | None = None
 
 
-class _Spent(BaseModel):
-    prompt_tokens: TokenCount = None
-    completion_tokens: TokenCount = None
-
-
 class _ChatReply(BaseModel):
     choices: list[_Choice] = Field(min_length=1)
-    usage: _Spent | None = None
+    usage: SpentTokens | None = None
 
     @property
     def spent(self) -> Usage:
-        spent = self.usage or _Spent()
+        spent = self.usage or SpentTokens()
         return Usage(1, spent.prompt_tokens or 0, spent.completion_tokens or 0)
 
 

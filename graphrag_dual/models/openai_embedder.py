@@ -23,7 +23,7 @@ from graphrag_dual.models.endpoint import Endpoint, RequestRejected
 from graphrag_dual.models.tokens import cut, estimated_tokens
 from graphrag_dual.vectors import checked_texts, usable_vectors
 
-__all__ = ["OpenAIEmbedder", "estimated_tokens"]
+__all__ = ["OpenAIEmbedder"]
 
 # Dimensions and window of the models that publish them.
 _KNOWN = {

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from typing import Annotated
 
-from pydantic import BeforeValidator
+from pydantic import BaseModel, BeforeValidator
 
-__all__ = ["TokenCount", "cut", "estimated_tokens"]
+__all__ = ["SAFETY", "SpentTokens", "cut", "estimated_tokens"]
+
+SAFETY = 2
+"""A text of random letters may have so many times more tokens than estimated; a budget must hold for it too."""
 
 _PIECE = re.compile(r"[A-Za-z]+|[0-9]+|\n+|[^\x00-\x7f]|[^\sA-Za-z0-9]|\s{2,}")
 _MOST = 10**9  # of one call; whoever counts more, or less than none, has not counted
@@ -19,6 +22,13 @@ def _counted(value: object) -> object:
 
 TokenCount = Annotated[int | None, BeforeValidator(_counted)]
 """Tokens as a server counted them; None where it said nothing that can be a count."""
+
+
+class SpentTokens(BaseModel):
+    """What an endpoint says that a call took; None where it says nothing that can be."""
+
+    prompt_tokens: TokenCount = None
+    completion_tokens: TokenCount = None
 
 
 def estimated_tokens(text: str) -> int:

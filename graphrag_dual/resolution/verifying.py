@@ -61,6 +61,12 @@ class CandidatePair:
     other: VerifiableEntity
     similarity: float
 
+    @property
+    def names(self) -> tuple[str, str]:
+        """Both names in normal form, sorted."""
+        one, other = sorted((normalise_name(self.one.name), normalise_name(self.other.name)))
+        return one, other
+
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
@@ -116,7 +122,7 @@ async def verify_pairs(chat: ChatModel, pairs: Iterable[CandidatePair], *, concu
     return Verdicts(
         tuple(decision for decision, _, _ in answers if decision),
         tuple(
-            _names(pair)
+            pair.names
             for pair, (decision, _, failure) in zip(asked, answers, strict=True)
             if not decision and not failure
         ),
@@ -134,12 +140,7 @@ async def _ask(chat: ChatModel, pair: CandidatePair) -> tuple[Decision | None, U
     if answer.verdict != "yes":
         return None, usage, ""
     # The model's own reason may quote a text, and would outlive it.
-    return Decision("together", *_names(pair), f"{chat.model_name} affirms it", pair.similarity), usage, ""
-
-
-def _names(pair: CandidatePair) -> tuple[str, str]:
-    one, other = sorted((normalise_name(pair.one.name), normalise_name(pair.other.name)))
-    return one, other
+    return Decision("together", *pair.names, f"{chat.model_name} affirms it", pair.similarity), usage, ""
 
 
 def _entry(entity: VerifiableEntity) -> str:

@@ -18,7 +18,8 @@ from graphrag_dual.config import Settings
 from graphrag_dual.errors import ModelError
 from graphrag_dual.model import Vector
 from graphrag_dual.models import open_embedder
-from graphrag_dual.models.openai_embedder import OpenAIEmbedder, estimated_tokens
+from graphrag_dual.models.openai_embedder import OpenAIEmbedder
+from graphrag_dual.models.tokens import estimated_tokens
 
 Body = dict[str, Any]
 Result = TypeVar("Result")
