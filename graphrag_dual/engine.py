@@ -59,7 +59,7 @@ from graphrag_dual.search import Answerer, QuestionEncoder
 from graphrag_dual.search.channels import open_channels
 from graphrag_dual.search.searching import Searching
 from graphrag_dual.store import Database, admin_book, migrate, pending_migrations
-from graphrag_dual.store.communities import LiveCommunity, live_communities
+from graphrag_dual.store.generations import LiveCommunity, live_communities
 from graphrag_dual.store.lifecycle import DocumentStatus, list_documents
 from graphrag_dual.store.model_calls import total_spends
 from graphrag_dual.store.runs import RunRecord, lease

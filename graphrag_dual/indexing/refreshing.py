@@ -6,44 +6,33 @@ anew.  When neither communities nor reports changed, nothing is written at all.
 
 from __future__ import annotations
 
-import logging
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
-from graphrag_dual.batching import grouped
 from graphrag_dual.communities import LeidenRow, build_hierarchy, leaf_of
-from graphrag_dual.concurrency import concurrently
-from graphrag_dual.errors import ConfigError, ModelError
+from graphrag_dual.errors import ConfigError
+from graphrag_dual.indexing.report_stage import ReportTools, reports_of
 from graphrag_dual.ledger import Spend
-from graphrag_dual.model import Community, CommunityReport, ReportInput, Usage
+from graphrag_dual.model import Community, Usage
 from graphrag_dual.ports import Embedder, Observer, ReportWriter
-from graphrag_dual.reports import input_hash
 from graphrag_dual.resolution.rebuilding import rebuild_stale
-from graphrag_dual.store.communities import (
-    StoredReport,
+from graphrag_dual.store.database import Database
+from graphrag_dual.store.embeddings import embed_pending
+from graphrag_dual.store.gds import GraphDataScienceServer, detect_communities
+from graphrag_dual.store.generations import (
     attach_reports,
     drop_abandoned,
-    find_reports,
     live_communities,
     live_hierarchy,
     make_live,
     put_generation,
-    put_reports,
-    report_materials,
 )
-from graphrag_dual.store.database import Database
-from graphrag_dual.store.embeddings import embed_pending
-from graphrag_dual.store.gds import GraphDataScienceServer, detect_communities
 from graphrag_dual.store.indexes import IndexState, check_embedder, read_index_state
 from graphrag_dual.store.lifecycle import note_refresh
 
 __all__ = ["RefreshReport", "RefreshTools", "refresh_all", "refresh_communities", "refresh_reports"]
-
-_log = logging.getLogger(__name__)
-
-_COMMUNITIES_PER_PAGE = 32
 
 
 @dataclass(slots=True)
@@ -145,17 +134,20 @@ async def _detect(tools: RefreshTools) -> list[Community]:
 async def _refresh(tools: RefreshTools, communities: Sequence[Community], *, write_missing: bool) -> RefreshReport:
     report = RefreshReport(communities=len(communities))
     report.levels = dict(sorted(Counter(community.level for community in communities).items()))
-    report_of = await _reports(tools, communities, report, write_missing=write_missing)
+    reports = await reports_of(_report_tools(tools), communities, write_missing=write_missing)
+    report.reports_written, report.reports_kept = reports.written, reports.kept
+    report.findings_written, report.failed_reports = reports.findings_written, reports.failed
+    report.usage = reports.usage
     report.embedded = await embed_pending(tools.database, tools.embedder, tools.workspace)
     state = await _bound_state(tools)
     live = await live_communities(tools.database, tools.workspace)
-    wanted = {(community.id, community.level, report_of.get(community.id)) for community in communities}
+    wanted = {(community.id, community.level, reports.report_of.get(community.id)) for community in communities}
     report.unchanged = wanted == {(community.id, community.level, community.report_id) for community in live}
     report.generation = state.generation
     if not report.unchanged:
         report.generation = state.generation + 1
         await put_generation(tools.database, tools.workspace, report.generation, communities, leaf_of(communities))
-        await attach_reports(tools.database, tools.workspace, report.generation, report_of)
+        await attach_reports(tools.database, tools.workspace, report.generation, reports.report_of)
         await make_live(tools.database, tools.workspace, report.generation)
     return report
 
@@ -175,91 +167,5 @@ async def _prepare(tools: RefreshTools) -> None:
     await rebuild_stale(tools.database, tools.workspace)
 
 
-async def _reports(
-    tools: RefreshTools, communities: Sequence[Community], report: RefreshReport, *, write_missing: bool
-) -> dict[str, str]:
-    """Report id of each community that has a report, writing what is missing page by page."""
-    report_of: dict[str, str] = {}
-    done = 0
-    for page in grouped(communities, limit=_COMMUNITIES_PER_PAGE):
-        inputs = await _inputs(tools, page)
-        stored = await find_reports(tools.database, tools.workspace, [source.input_hash for source in inputs])
-        kept = _kept(inputs, stored, tools.writer.generator, any_generator=not write_missing)
-        missing = [source for source in inputs if source.community.id not in kept]
-        written = await _write(tools, missing, report) if write_missing else {}
-        report.reports_kept += len(kept)
-        report_of |= kept | written
-        done += len(page)
-        tools.observer.progress("reports", done, len(communities))
-    return report_of
-
-
-def _kept(
-    inputs: Sequence[ReportInput], stored: Sequence[StoredReport], generator: str, *, any_generator: bool
-) -> dict[str, str]:
-    """Stored reports that still fit, by community id.
-
-    A report by a model is never given up for an extractive one: whoever runs a refresh without the key keeps what was
-    paid for.  A model replaces extractive reports, and those of another model or prompt.
-    """
-    keep_others = any_generator or _is_extractive(generator)
-    fitting: dict[str, StoredReport] = {}
-    # The last of several wins: a model's over an extractive one, and of a kind the writer's own.
-    for one in sorted(stored, key=lambda one: (not _is_extractive(one.generator), one.generator == generator)):
-        if one.generator == generator or keep_others:
-            fitting[one.input_hash] = one
-    return {source.community.id: fitting[source.input_hash].id for source in inputs if source.input_hash in fitting}
-
-
-def _is_extractive(generator: str) -> bool:
-    return generator.startswith("extractive")
-
-
-async def _inputs(tools: RefreshTools, page: Sequence[Community]) -> list[ReportInput]:
-    materials = await report_materials(tools.database, tools.workspace, page)
-    return [
-        ReportInput(
-            community=community,
-            input_hash=input_hash(
-                community.member_ids,
-                material.entities,
-                material.facts,
-                material.chunks,
-                degrees=material.degrees,
-                documents=material.documents,
-            ),
-            entities=material.entities,
-            degrees=material.degrees,
-            facts=material.facts,
-            chunks=material.chunks,
-            mentions=material.mentions,
-            documents=material.documents,
-        )
-        for community in page
-        for material in [materials[community.id]]
-    ]
-
-
-async def _write(tools: RefreshTools, missing: Sequence[ReportInput], report: RefreshReport) -> dict[str, str]:
-    """Write reports and store them; report ids by community id.  A report that fails is recorded and missing."""
-
-    async def write(source: ReportInput) -> CommunityReport | None:
-        try:
-            result, usage = await tools.writer.write(source)
-        except ModelError as error:
-            report.failed_reports.append(f"{source.community.id}: {error}")
-            return None
-        report.usage += usage
-        if not result.title.strip() or not all(finding.summary.strip() for finding in result.findings):
-            report.failed_reports.append(f"{source.community.id}: the report has a blank title or finding")
-            return None
-        return result
-
-    results = await concurrently(missing, write, limit=tools.concurrency)
-    written = {source.community.id: result for source, result in zip(missing, results, strict=True) if result}
-    await put_reports(tools.database, tools.workspace, list(written.values()))
-    report.reports_written += len(written)
-    report.findings_written += sum(len(result.findings) for result in written.values())
-    if report.failed_reports:
-        _log.warning("%d reports could not be written", len(report.failed_reports))
-    return {community_id: result.id for community_id, result in written.items()}
+def _report_tools(tools: RefreshTools) -> ReportTools:
+    return ReportTools(tools.database, tools.workspace, tools.writer, tools.observer, tools.concurrency)

@@ -18,9 +18,9 @@ from graphrag_dual.search.fusion import Fused
 from graphrag_dual.search.lists import FindingHit, GlobalLists, ScoredIds, walked
 from graphrag_dual.search.question import QuestionEncoder
 from graphrag_dual.search.words import Words, words_of
-from graphrag_dual.store.communities import CitingReport, reports_citing
 from graphrag_dual.store.database import Database, Row
 from graphrag_dual.store.indexes import read_index_state
+from graphrag_dual.store.reports import CitingReport, reports_citing
 
 __all__ = ["GlobalChannel"]
 

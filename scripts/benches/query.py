@@ -36,11 +36,12 @@ from graphrag_dual.models.offline import MiniLmEmbedder
 from graphrag_dual.models.testing import HashEmbedder
 from graphrag_dual.ports import Observer
 from graphrag_dual.store import Database, ensure_indexes, migrate, read_index_state
-from graphrag_dual.store.communities import attach_reports, make_live, put_generation, put_reports
 from graphrag_dual.store.database import Row
 from graphrag_dual.store.documents import put_document_batch
 from graphrag_dual.store.embeddings import embed_pending
+from graphrag_dual.store.generations import attach_reports, make_live, put_generation
 from graphrag_dual.store.query_book import QueryBook
+from graphrag_dual.store.reports import put_reports
 
 __all__ = ["run"]
 
