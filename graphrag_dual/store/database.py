@@ -205,7 +205,7 @@ class Database:
             _translated(self.uri, self.database),
             self._driver.session(database=self.database, default_access_mode=neo4j.READ_ACCESS) as session,
         ):
-            async for record in await session.run(query.text, dict(arguments)):
+            async for record in await session.run(query.text, _as_sent(arguments)):
                 yield dict(zip(record.keys(), record.values(), strict=True))
 
     async def admin(self, name: str, /, **arguments: object) -> list[Row]:
@@ -255,7 +255,7 @@ class Database:
         """One message there and one back, where a managed transaction takes three of each; nothing is retried."""
         access = neo4j.READ_ACCESS if query.mode == "read" else neo4j.WRITE_ACCESS
         async with self._driver.session(database=self.database, default_access_mode=access) as session:
-            result = await session.run(neo4j.Query(query.text, timeout=timeout_s), dict(arguments))
+            result = await session.run(neo4j.Query(query.text, timeout=timeout_s), _as_sent(arguments))
             rows = [dict(zip(record.keys(), record.values(), strict=True)) async for record in result]
             self._count(query, await result.consume())
             return rows
@@ -276,7 +276,7 @@ class Database:
         """Plan ``query`` without running it."""
         query.check(arguments)
         async with _translated(self.uri, self.database), self._driver.session(database=self.database) as session:
-            result = await session.run("EXPLAIN " + query.text, dict(arguments))
+            result = await session.run("EXPLAIN " + query.text, _as_sent(arguments))
             return await result.consume()
 
     async def server_info(self) -> ServerInfo:
@@ -311,6 +311,26 @@ class Database:
         )
 
 
+class _Sent(list[object]):
+    """A list parameter that prints as its length.
+
+    For a log line that is hardly ever wanted, the driver writes out all parameters of every call, which took a third of
+    an ingest where they are vectors; and texts of documents have no place in logs.
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} values>"
+
+
+def _as_sent(arguments: Mapping[str, object]) -> dict[str, object]:
+    return {
+        name: _Sent(cast("list[object]", value)) if isinstance(value, list) else value
+        for name, value in arguments.items()
+    }
+
+
 def _items(rows: list[Row]) -> int:
     """How much came back: rows, or what is in the lists of the one row that a query collects it into."""
     if len(rows) != 1:
@@ -322,7 +342,7 @@ def _items(rows: list[Row]) -> int:
 async def _run_in_transaction(
     transaction: AsyncManagedTransaction, query: Query, arguments: Mapping[str, object]
 ) -> tuple[list[Row], neo4j.ResultSummary]:
-    result = await transaction.run(query.text, dict(arguments))
+    result = await transaction.run(query.text, _as_sent(arguments))
     rows = [dict(zip(record.keys(), record.values(), strict=True)) async for record in result]
     return rows, await result.consume()
 
