@@ -63,7 +63,10 @@ def usable_vectors(vectors: Sequence[Sequence[object] | None], *, dimensions: in
     """
     if len(vectors) != count:
         raise ModelError(f"the embedding model gave {len(vectors)} vectors for {count} texts", hint=_HINT)
-    return [_usable(vector, dimensions) for vector in vectors]
+    try:
+        return list(validated_vectors(np.asarray(vectors, dtype=np.float64), dimensions=dimensions, count=count))
+    except (ModelError, TypeError, ValueError):  # at least one is bad: which, only a look at each can tell
+        return [_usable(vector, dimensions) for vector in vectors]
 
 
 def _usable(vector: Sequence[object] | None, dimensions: int) -> Vector | None:

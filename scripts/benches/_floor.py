@@ -6,18 +6,19 @@ It creates, so it cannot be run again; it resolves nothing, derives nothing and 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 
+import neo4j
 from _corpus import CachedEmbedder
 
 from graphrag_dual.batching import grouped
 from graphrag_dual.ids import content_hash, workspace_scope
 from graphrag_dual.store import Database
 from graphrag_dual.store.database import Row
-from graphrag_dual.store.query_book import QueryBook
+from graphrag_dual.store.query_book import Query, QueryBook
 
-__all__ = ["Rows", "read_rows", "write_rows"]
+__all__ = ["Rows", "Send", "by_database", "by_driver", "read_rows", "write_rows"]
 
 _BATCH = 1000
 _NODES = {
@@ -39,6 +40,7 @@ _RELATIONSHIPS = {
     "SAME_AS": "write_same_as",
 }
 Rows = Mapping[str, list[Row]]
+Send = Callable[[Query, list[Row]], Awaitable[None]]
 
 
 def _book() -> QueryBook:
@@ -68,15 +70,34 @@ def _id(one: str, into: str) -> str:
     return content_hash("floor", into, one)
 
 
-async def write_rows(database: Database, rows: Rows, embedder: CachedEmbedder) -> float:
+async def write_rows(send: Send, rows: Rows, embedder: CachedEmbedder) -> float:
     """Write ``rows`` one batch after another; seconds taken, those of looking up the vectors included."""
     started = time.perf_counter()
     for query, group in _batches(rows):
         if query.startswith("write_floor_") and query != "write_floor_documents":
             for row in group:
                 row["vector"] = embedder.vector(row["properties"]["id"])
-        await database.run(_book()[query], {"rows": group})
+        await send(_book()[query], group)
     return time.perf_counter() - started
+
+
+def by_driver(driver: neo4j.AsyncDriver, database: str) -> Send:
+    """What anybody's loop does: the driver and nothing else."""
+
+    async def send(query: Query, group: list[Row]) -> None:
+        async with driver.session(database=database) as session:
+            await (await session.run(query.text, rows=group)).consume()
+
+    return send
+
+
+def by_database(database: Database) -> Send:
+    """The same through our own ``Database``, which spares the driver writing out every parameter for its log."""
+
+    async def send(query: Query, group: list[Row]) -> None:
+        await database.run(query, {"rows": group})
+
+    return send
 
 
 def _batches(rows: Rows) -> Iterator[tuple[str, list[Row]]]:
