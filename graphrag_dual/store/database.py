@@ -314,7 +314,7 @@ class Database:
 class _Sent(list[object]):
     """A list parameter that prints as its length.
 
-    For a log line that is hardly ever wanted, the driver writes out all parameters of every call, which took a third of
+    For a log line that is hardly ever wanted, the driver writes out all parameters of every call, which took a fifth of
     an ingest where they are vectors; and texts of documents have no place in logs.
     """
 

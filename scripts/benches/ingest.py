@@ -15,7 +15,7 @@ from pathlib import Path
 
 import neo4j
 from _corpus import DEFAULT_FOLDER, CachedEmbedder, Source, emptied, served
-from _floor import Send, by_database, by_driver, read_rows, write_rows
+from _floor import Rows, Send, by_database, by_driver, read_rows, write_rows
 
 from graphrag_dual import GraphRAG, Settings
 from graphrag_dual.connection import resolve_connection
@@ -83,17 +83,17 @@ def _floors(rag: GraphRAG, settings: Settings, embedder: CachedEmbedder) -> tupl
         database = await connection.open()
         auth = (connection.username, connection.password.get_secret_value())
         try:
+            rows = await read_rows(database, _WORKSPACE, into=_FLOOR)
             async with neo4j.AsyncGraphDatabase.driver(connection.uri, auth=auth) as driver:
-                bare, lean = by_driver(driver, connection.database), by_database(database)
-                return await written(database, bare), await written(database, lean)
+                bare = await written(database, by_driver(driver, connection.database), rows)
+            return bare, await written(database, by_database(database), rows)
         finally:
+            await database.admin("wipe", workspace=_FLOOR, confirm="yes")
             await database.aclose()
 
-    async def written(database: Database, send: Send) -> float:
+    async def written(database: Database, send: Send, rows: Rows) -> float:
         await database.admin("wipe", workspace=_FLOOR, confirm="yes")
-        seconds = await write_rows(send, await read_rows(database, _WORKSPACE, into=_FLOOR), embedder)
-        await database.admin("wipe", workspace=_FLOOR, confirm="yes")
-        return seconds
+        return await write_rows(send, rows, embedder)
 
     return rag.run(write)
 
